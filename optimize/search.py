@@ -271,7 +271,10 @@ def _confirming(settings: Settings, config: SearchConfig, replay: float) -> int:
     limited = config.runs is not None or config.time is not None
     if not limited or settings.baseline is None or config.validation_replications == 0:
         return 0
-    return (LEAST_RUNS + settings.replications + ceil(2 * replay)) * len(settings.run_in)
+    cases = len(settings.run_in)
+    if config.runs is not None and config.runs < 4 * LEAST * cases:
+        return 0  # a quarter confirms nothing
+    return (LEAST_RUNS + settings.replications + ceil(2 * replay)) * cases
 
 
 def _remarks(settings: Settings, archive: Archive) -> tuple[str, ...]:
