@@ -76,7 +76,7 @@ class Record:
         measures: values read once at the end of the run, by the name of their metric.
         custom: metrics of users' own, read last, by name (`model.metrics.custom`).
         classes: kinds of jobs by which metrics are broken down; none where all jobs are of one kind.
-        queues: of the log that a job comes from, by the job's number; only where the log has several.
+        queues: of the log that a job comes from, by the job's number, where the log names one.
         sites: processors of each batch site, by name; where there are any, metrics are broken down by the
             size of jobs.
     """

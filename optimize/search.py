@@ -244,18 +244,23 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
 
     searched, fixed = running.spent, config.validation_replications
 
-    def left(of: float = 1.0) -> int:
-        rest = meter.left(running.spent) if of == 1 or not enough else meter.left_to_validate(running.spent)
+    def left(rest: Callable[[int], int], of: float = 1.0) -> int:
         free = max(0, searched + int(of * allowed) - running.spent)
-        return rest if runs or fixed is not None else min(rest, free)
+        limited = runs or fixed is not None
+        return rest(running.spent) if limited else min(rest(running.spent), free)
 
     checking = meter.left_to_validate(searched)
     enough = not runs or (checking >= plan.reserve and meter.left(searched) - checking >= LEAST)
-    Validation(running, archive, lambda: left(CHECKED), fixed).validate()
+    checks = meter.left_to_validate if enough else meter.left
+    Validation(running, archive, lambda: left(checks, CHECKED), fixed).validate()
     if fixed != 0:
         told = front(archive())
         recommender = Recommender(
-            running, told, left, lambda configuration: _number(running, configuration), replay
+            running,
+            told,
+            lambda: left(meter.left),
+            lambda configuration: _number(running, configuration),
+            replay,
         )
         found, refused = recommender.recommend(), recommender.refused
     study.set_attribute(RECOMMENDATIONS, [one.as_json() for one in found])

@@ -54,10 +54,9 @@ def harms(
             continue
         start = sum(first for first, _ in pairs) / len(pairs)
         gap = difference([second for _, second in pairs], [first for first, _ in pairs])
-        worse = gap.mean < 0 if known.direction == "maximize" else gap.mean > 0
         if gap.confidence is None or gap.low is None or gap.high is None:
             continue
-        doubts.append((1 - gap.confidence) / 2 if worse else 1.0)
+        doubts.append((1 - gap.confidence) / 2 if _worse(known, gap.mean) else 1.0)
         found.append(Harm(name, units.get(name, ""), start, start + gap.mean, gap.low, gap.high))
     if not found:
         return ()
@@ -85,15 +84,15 @@ def harms_of_replay(
         if known is None or not (isfinite(before) and isfinite(after)):
             continue
         gap = after - before
-        if (gap < 0 if known.direction == "maximize" else gap > 0) and abs(gap) > LEAST * abs(before):
+        if _worse(known, gap) and abs(gap) > LEAST * abs(before):
             found.append(Harm(name, units.get(name, ""), before, after, gap, gap, replay=True))
     return _told(found)
 
 
-def worst_of(harms: Iterable[Harm]) -> tuple[Harm, ...]:
+def worst_of(found: Iterable[Harm]) -> tuple[Harm, ...]:
     """Of each metric the greatest harm; the order is that of `harms`."""
     worst: dict[str, Harm] = {}
-    for one in harms:
+    for one in found:
         known = worst.get(one.metric)
         if known is None or ratio(one) > ratio(known):
             worst[one.metric] = one
@@ -108,6 +107,10 @@ def _told(found: Sequence[Harm]) -> tuple[Harm, ...]:
 
 def _ordered(found: Iterable[Harm]) -> tuple[Harm, ...]:
     return tuple(sorted(found, key=lambda one: (_rank(one), -ratio(one), one.metric)))
+
+
+def _worse(known: Definition, gap: float) -> bool:
+    return gap < 0 if known.direction == "maximize" else gap > 0
 
 
 def ratio(harm: Harm) -> float:

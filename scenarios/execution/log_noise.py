@@ -56,7 +56,8 @@ def resampled(scenario: Scenario) -> list[TraceJobs]:
 
 def replay_weight(scenario: Scenario) -> float:
     """How many runs of a search a replay of the whole logs is about as long as; 0 if there is none."""
-    return max((one.weeks() / _weeks(one) for one in resampled(scenario)), default=0.0)
+    counts = [(one, one.weeks()) for one in resampled(scenario)]
+    return max((count / _drawn(one, count) for one, count in counts), default=0.0)
 
 
 def doubts(scenario: Scenario, longest: float | None) -> Iterator[str]:
@@ -67,7 +68,8 @@ def doubts(scenario: Scenario, longest: float | None) -> Iterator[str]:
         longest: longest wait of the baseline, s; None if not known.
     """
     for one in resampled(scenario):
-        count, drawn = one.weeks(), _weeks(one)
+        count = one.weeks()
+        drawn = _drawn(one, count)
         if count < ENOUGH:
             yield (
                 f"{one.trace} has {counted(count, 'whole week')}: fewer than {ENOUGH} may hide harm "
@@ -80,9 +82,8 @@ def doubts(scenario: Scenario, longest: float | None) -> Iterator[str]:
             )
 
 
-def _weeks(workload: TraceJobs) -> int:
-    """Weeks in each run."""
-    count = workload.weeks()
+def _drawn(workload: TraceJobs, count: int) -> int:
+    """Weeks in each run, of a log of so many."""
     if workload.resample == "weeks":
         count = count if workload.resample_from == "all" else max(1, count // 2)
         count = min(count, workload.resample_weeks or count)

@@ -221,13 +221,16 @@ class TraceJobs(JobWorkload):
         origin = self.start if self.start > 0 or not chosen else chosen[0][0].submit
         kept = self.dependencies == "keep"
         logged = {task.number: task.submit for task, _ in chosen} if kept else {}
-        drawn = streams is not None and bool(chosen) and self.resampled
-        if streams is not None and drawn:
+        if not self.resampled:
+            streams = None
+        if streams is not None and chosen:
             chosen = self._resampled(part, streams)
         every = self.shortest == 0 and self.longest == inf and not self.queues
         tasks = [task for task, queue in chosen if every or self._wanted(task, queue)]
         if kept:
-            tasks = linked(tasks, logged, 2.0 * self.shake if drawn and self.resample == "shake" else 0.0)
+            tasks = linked(
+                tasks, logged, 2.0 * self.shake if streams is not None and self.resample == "shake" else 0.0
+            )
         if not tasks:
             raise ScenarioError(
                 f"workload.{self.name}: no job of {self.trace} lies within first, last, start, end, queues, "
