@@ -56,7 +56,7 @@ from gridtune.threads import one_thread
 
 VALIDATED = 1 / 2  # validation runs for each run of the search, at most, where runs are not limited
 FLOOR = 120  # validation runs that a search of few configurations may take in any case
-CHECKED = 1 / 4  # of these, for the front; the others find and confirm recommendations
+CHECKED = 1 / 3  # of these, for the front; the others find and confirm recommendations
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from gridtune.threads import one_thread
 PAIR = 2  # validation runs that a configuration gets at first, and again in every round
 MOST = 6  # validation runs of a configuration
 BATCH = 8  # configurations in a round
-UNLIKELY = 0.1  # probability of being on the front below which a configuration gets no more runs
+UNCERTAIN = 0.1, 0.9  # probabilities of being on the front between which a configuration gets more runs
 DRAWS = 32  # by which promising configurations are chosen
 PHASE = "validation runs"
 
@@ -110,11 +110,11 @@ class Validation:
         posterior = posterior_of(able, settings.objectives, settings.seed, rivals=rivals)
         if posterior is None:
             return {}
-        known = {one.number: one for one in able}
+        known, (low, high) = {one.number: one for one in able}, UNCERTAIN
         open_ = [
-            (abs(chance - (UNLIKELY + ON_FRONT) / 2), number)
+            (abs(chance - ON_FRONT), number)
             for number, chance in posterior.chances.items()
-            if UNLIKELY <= chance < ON_FRONT and known[number].validation_replications < MOST
+            if low <= chance < high and known[number].validation_replications < MOST
         ]
         return {
             key(known[number].values): known[number].validation_replications + PAIR

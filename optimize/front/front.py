@@ -24,7 +24,7 @@ from gridtune.scenarios.errors import ScenarioError
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
-ON_FRONT = 0.8  # probability of being non-dominated from which a configuration is on the front
+ON_FRONT = 0.5  # probability of being non-dominated from which a configuration is on the front
 BEARABLE = 0.5  # of the baseline's value: what gets worse by more is too high a price to recommend
 POSSIBLE = 0.05  # the same, from which it is listed among the members
 
