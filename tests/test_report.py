@@ -110,7 +110,7 @@ def test_the_answer_fits_24_lines_of_80_columns(found):
     assert "40 configurations" in lines[0] or "42 configurations" in lines[0]
     assert "3 min 13 s" in lines[0]
     assert "gridtune front results/x --export A > a.toml" in said
-    assert "waiting time of optional jobs (mean) 50 s -> 3.17 min" in said
+    assert "waiting time of optional requests (mean) 50 s -> 3.17 min" in said
     for one in found.archive.recommendations:
         assert any(line.startswith(f"{one.letter} ") for line in lines)
         assert all(path.path in said for path in one.changes[:1])
@@ -334,7 +334,7 @@ def test_the_harms_that_are_named_are_of_different_classes_and_the_rest_are_coun
     )
     said = "\n".join(changes_text(replace(one, harms=harmed), 200))
     assert "local jobs" in said
-    assert "optional jobs (mean) 30 % higher" in said
+    assert "optional requests (mean) 30 % higher" in said
     assert "and 1 other" in said
 
 

@@ -59,7 +59,7 @@ def _known_settings(rows: dict[str, Any]) -> Iterator[str]:
         pairs = [(_listed(row["made_by"]), _listed(row["values"])) for row in rows.values()]
         exact = [made for made, found in pairs if made == found]
         count = f"From {len(rows)} logs simulated with known settings"
-        yield f"\n{count}, `calibrate` finds those of {len(exact)}."
+        yield f"\n{count}, `calibrate` finds the settings of {len(exact)}."
 
 
 def _listed(settings: dict[str, Any]) -> str:
@@ -73,7 +73,7 @@ def _plain(value: Any) -> str:
         return ", ".join(str(part) if name == "kind" else f"{name} {part}" for name, part in value.items())
     if isinstance(value, list):
         return " and ".join(
-            f"at most {times['longest'] / 3600:g} h long in "
+            f"for jobs of at most {times['longest'] / 3600:g} h in "
             f"{sum(end - begin for begin, end in times['hours']):g} hours of the week"
             for times in value
         )

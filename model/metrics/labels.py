@@ -103,6 +103,7 @@ KINDS = {  # who is meant by what stands behind the dot of a metric's name; the 
     "worst-length": "the worst class by run time",
     "worst-users": "the tenth of the users who wait longest",
 }
+REQUESTS = {"mandatory", "optional"}  # kinds of jobs that GridRPC clients submit
 WORDS = {"meta": "of meta-tasks", "background": "of local jobs"}  # at the head of a name, told at its end
 
 
@@ -116,7 +117,8 @@ def label(name: str) -> Label:
     if name.startswith(QUEUE):
         return Label(f"{STEMS['waited']} in queue {name.removeprefix(QUEUE)}", STATISTICS["p95"])
     found = LABELS.get(stem) or _composed(stem)
-    return found._replace(name=f"{found.name} of {KINDS.get(kind, f'{kind} jobs')}") if dot else found
+    whose = KINDS.get(kind) or f"{kind} {'requests' if kind in REQUESTS else 'jobs'}"
+    return found._replace(name=f"{found.name} of {whose}") if dot else found
 
 
 def _composed(name: str) -> Label:

@@ -166,10 +166,14 @@ def _small_print(found: Explanation) -> Iterator[str]:
         f"same for all. In brackets the {INTERVAL:.0%} interval of the paired difference; where it "
         "holds 0, the difference is not significant."
     )
+    confirmed = next((one.replications for one in found.advice if one.replications), 0)
+    if confirmed:
+        yield f"The comparison with the baseline is that of the {confirmed} runs that confirmed it."
     if found.modelled:
+        whole = "" if confirmed else "with the baseline and "
         yield (
-            "Comparisons with the baseline and between configurations on the front are those of the "
-            "Gaussian-process model of all runs, as in `gridtune front`."
+            f"Comparisons {whole}between configurations on the front are those of the Gaussian-process model "
+            "of all runs, as in `gridtune front`."
         )
     if found.replications == 1:
         yield "One replication says nothing about confidence; --replications asks for more."

@@ -79,9 +79,13 @@ def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
 def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ...]:
     """What happens to each objective from one configuration to another.
 
-    By the posterior where it has both; paired over common replications else, and where validation runs of
-    both say more than the posterior or contradict it (`_informed`).
+    From the baseline to a recommendation by the runs that confirmed it. Else by the posterior where it has
+    both; paired over common replications where it has not, and where validation runs of both say more than
+    the posterior or contradict it (`_informed`).
     """
+    for advice in front.archive.recommendations:
+        if (start.number, to.number) == (front.archive.baseline, advice.number) and advice.replications:
+            return tuple(advice.objectives[objective.name] for objective in front.objectives)
     before, after, both = start.objectives, to.objectives, False
     if start.validated and to.validated:
         before, after, both = start.validated, to.validated, True

@@ -112,8 +112,6 @@ class Row:
     @cached_property
     def differences(self) -> dict[str, Difference]:
         """What each objective changes by against the baseline, by name; empty if unknown."""
-        if self.advice is not None:
-            return {name: one.difference for name, one in self.advice.objectives.items()}
         if self.evaluation is None:
             return {}
         return {one.metric.name: one.difference for one in gains(self.front, self.evaluation)}
