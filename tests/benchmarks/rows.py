@@ -23,3 +23,9 @@ def rows_of(path: Path) -> Iterator[dict[str, Any]]:
 def file_of(work: Path, scenario: str) -> Path:
     """Where the rows of a scenario are kept."""
     return work / f"{scenario.replace('/', '-')}.jsonl"
+
+
+def seeds_in(text: str) -> range:
+    """The seeds from `first` to `last` of `first-last`, or a single one."""
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)

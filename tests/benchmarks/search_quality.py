@@ -26,6 +26,7 @@ from gridtune.optimize.records.evaluations import Archive, Evaluation
 from gridtune.optimize.replication.compare import costs, non_dominated
 from gridtune.optimize.search_space.constraints import feasible
 from tests.benchmarks.arenas import Arena, arena
+from tests.benchmarks.rows import seeds_in
 
 DATA = Path(__file__).parents[2] / "docs/data/search_quality.jsonl"
 TRUTH = 100  # runs of a truth where it is not exact
@@ -159,9 +160,8 @@ def main() -> None:
     asked = parser.parse_args()
     rows = [json.loads(line) for line in DATA.read_text("utf-8").splitlines()] if DATA.exists() else []
     if asked.arena:
-        first, _, last = asked.seeds.partition("-")
         done = {(r["arena"], r["runs"], r["seed"], r["sampler"], r["alone"]) for r in rows}
-        for seed in range(int(first), int(last or first) + 1):
+        for seed in seeds_in(asked.seeds):
             if (asked.arena, asked.runs, seed, asked.sampler, asked.alone) in done:
                 continue
             row = searched(asked.arena, asked.runs, seed, asked.sampler, alone=asked.alone)
