@@ -24,7 +24,7 @@ from gridtune.optimize.recommend.ordering import Ordering
 from gridtune.optimize.recommend.subsets import Unit, combined, rounded, units_of
 from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.change import Change
-from gridtune.optimize.records.difference import ROUNDING
+from gridtune.optimize.records.difference import INTERVAL, ROUNDING
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
 from gridtune.optimize.replication.compare import shares, signs
@@ -136,7 +136,8 @@ class Recommender:
             candidates = [self._thinned(one, elimination) for one in candidates]
         found: dict[str, tuple[_Candidate, Recommendation]] = {}
         for one in candidates:
-            made = self._confirmed(one, confirmation, chr(ord("A") + len(found)))
+            tests = len(candidates) * len(self._objectives)
+            made = self._confirmed(one, confirmation, chr(ord("A") + len(found)), tests)
             if made is not None:
                 found.setdefault(key(made.values), (one, made))
         every = [made for _, made in found.values()]
@@ -254,8 +255,13 @@ class Recommender:
                 return False
         return True
 
-    def _confirmed(self, candidate: _Candidate, block: Block, letter: str) -> Recommendation | None:
-        """The recommendation that the runs of the confirmation bear out; None if they bear out none."""
+    def _confirmed(
+        self, candidate: _Candidate, block: Block, letter: str, tests: int
+    ) -> Recommendation | None:
+        """The recommendation that the runs of the confirmation bear out; None if they bear out none.
+
+        As there are several tests, one of them must be the surer (Bonferroni).
+        """
         start, sparse, whole = block.run([{}, candidate.sparse, candidate.configuration])
         if start is None:
             return None
@@ -269,7 +275,7 @@ class Recommender:
         if broken := block.broken(sample) or failing(sample.means, start.means):
             self.refused[candidate.member.evaluation.number] = broken
             return None
-        if not any(self._gained(sample.change(one, start)) for one in self._objectives):
+        if not any(self._gained(sample.change(one, start), tests) for one in self._objectives):
             self.refused[candidate.member.evaluation.number] = ()
             return None
         replayed = self._replayed(candidate, configuration)
@@ -354,8 +360,10 @@ class Recommender:
                 parts.append(min(max(alone[objective.name] / full.difference.mean, 0.0), 1.0))
         return replace(one, alone=alone, share=sum(parts) / len(parts) if parts else None)
 
-    def _gained(self, one: Change) -> bool:
-        return one.better and (one.beyond_noise or self._front.certain)
+    def _gained(self, one: Change, tests: int = 1) -> bool:
+        """Whether an objective gets better, significantly (95 %) in the family of so many tests."""
+        sure = one.difference.confidence or 0.0
+        return one.better and (self._front.certain or (1 - sure) * tests <= 1 - INTERVAL)
 
 
 def _sure(one: Change, *, better: bool) -> bool:
