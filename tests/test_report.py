@@ -28,7 +28,7 @@ from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Column, frame, rows, texts
 from gridtune.optimize.report.numbers import amount, change, metric_label, path_label, relative, with_half
 from gridtune.optimize.report.recommended import change_groups, why_none
-from gridtune.optimize.report.tables import differs, front_text, listed, statistics_text
+from gridtune.optimize.report.tables import SHOWN, differs, front_text, listed, spread, statistics_text
 from gridtune.scenarios.results.text import text_table, wrapped
 from tests.fronts import COMPLETED, THREE, UNFAIR, advised, archive, search, with_baseline
 
@@ -99,6 +99,19 @@ def test_a_table_never_breaks_a_cell_but_goes_on_below():
     assert sum(line.startswith("no.") for line in lines) == 2
     assert sum("z" * 20 in line for line in lines) == sum("y" * 20 in line for line in lines) == 1
     assert len(text_table(titles, cells, 80).splitlines()) == 3
+
+
+def test_a_terminal_shows_a_dozen_of_the_front_with_the_best_of_each_objective(found):
+    shown = [row for row in spread(found) if row.on_front and not row.advice and not row.is_baseline]
+    every = [row for row in listed(found) if row.on_front and not row.advice and not row.is_baseline]
+    assert len(shown) == SHOWN < len(every)
+    for objective in found.objectives:
+        turn = -1 if objective.direction == "maximize" else 1
+        best = min(turn * found.value(row.number, objective) for row in every)
+        assert best in [turn * found.value(row.number, objective) for row in shown]
+    said = front_text(found, spread(found), 80)
+    assert f"{len(found.on_front) - len([r for r in spread(found) if r.member and r.on_front])} more" in said
+    assert "more configuration" not in front_text(found, listed(found), 80)
 
 
 def test_the_answer_fits_24_lines_of_80_columns(found):

@@ -14,7 +14,7 @@ from gridtune.optimize.front.front import Front
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Row, rows
 from gridtune.optimize.report.preference import Preference
-from gridtune.optimize.report.tables import front_text, listed, statistics_text
+from gridtune.optimize.report.tables import front_text, listed, spread, statistics_text
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.json_text import to_json
 from gridtune.scenarios.results.text import terminal_width
@@ -130,4 +130,4 @@ def printed(found: Front, format: str, some: Sequence[Row] | None = None) -> str
         return to_csv(found, some)
     if format == "latex":
         return to_latex(found, some)
-    return front_text(found, listed(found) if some is None else some, terminal_width())
+    return front_text(found, spread(found) if some is None else some, terminal_width())

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.replication.shortlist import promising
 from gridtune.optimize.report.answer import caveats, changes_text, heading
 from gridtune.optimize.report.frame import BASELINE, ON_FRONT, STATES, TITLE, Row, rows, texts
 from gridtune.optimize.report.numbers import amount, as_objective, metric_label, setting, with_half
@@ -15,6 +16,7 @@ from gridtune.optimize.search_space.constraints import tightest
 from gridtune.scenarios.results.amounts import counted, human
 from gridtune.scenarios.results.text import text_table, wrapped
 
+SHOWN = 12  # configurations of the front in a terminal, at most
 NEAREST = 3  # configurations that are named where none keeps the constraints
 
 
@@ -26,6 +28,19 @@ def listed(front: Front, *, every: bool = False) -> list[Row]:
     """
     found = rows(front, STATES if every else (BASELINE, ON_FRONT))
     return [row for row in found if every or row.member or row.advice or row.is_baseline]
+
+
+def spread(front: Front) -> list[Row]:
+    """What a terminal shows of `listed`: of the front what is best in an objective, or spans most of it."""
+    some = listed(front)
+    others = [row for row in some if row.member and row.on_front and not row.advice and not row.is_baseline]
+    if len(others) <= SHOWN:
+        return some
+    means = front.costs([row.member for row in others if row.member])
+    best = sorted({int(at) for at in means.argmin(axis=0)})
+    more = promising(means[None], range(len(others)), SHOWN - len(best), base=best)
+    hidden = {row.number for row in others} - {others[at].number for at in (*best, *more)}
+    return [row for row in some if row.number not in hidden]
 
 
 def front_text(front: Front, some: Sequence[Row], width: int) -> str:
@@ -54,6 +69,10 @@ def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator
     known = [row.evaluation for row in some if row.evaluation and not row.advice]
     if front.validated and not all(one.validation_replications for one in known):
         yield "runs: on validation seeds; `search`: only in the search"
+    shown = {row.number for row in some}
+    hidden = sum(member.evaluation.number not in shown for member in front.on_front)
+    if hidden:
+        yield f"{counted(hidden, 'more configuration')} on the front: `--format csv`, or `--all`"
     same = sum(len(member.equivalents) for member in front.on_front)
     if same:
         yield f"{counted(same, 'more configuration')} gave the same in every run."
