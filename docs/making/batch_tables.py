@@ -58,8 +58,10 @@ def _known_settings(rows: dict[str, Any]) -> Iterator[str]:
     if rows:
         pairs = [(_listed(row["made_by"]), _listed(row["values"])) for row in rows.values()]
         exact = [made for made, found in pairs if made == found]
-        count = f"From {len(rows)} logs simulated with known settings"
-        yield f"\n{count}, `calibrate` finds the settings of {len(exact)}."
+        yield (
+            f"\nAs a test, {len(rows)} logs were simulated with known settings. `calibrate` found the right "
+            f"settings for {len(exact)} of them."
+        )
 
 
 def _listed(settings: dict[str, Any]) -> str:
@@ -73,8 +75,8 @@ def _plain(value: Any) -> str:
         return ", ".join(str(part) if name == "kind" else f"{name} {part}" for name, part in value.items())
     if isinstance(value, list):
         return " and ".join(
-            f"for jobs of at most {times['longest'] / 3600:g} h in "
-            f"{sum(end - begin for begin, end in times['hours']):g} hours of the week"
+            f"in {sum(end - begin for begin, end in times['hours']):g} hours of the week for jobs of at most "
+            f"{times['longest'] / 3600:g} h"
             for times in value
         )
     return f"{value:g}" if isinstance(value, float) else str(value)

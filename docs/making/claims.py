@@ -117,7 +117,7 @@ def claims(made: dict[str, Any]) -> str:
     merged: dict[tuple[str, str, str], list[str]] = {}
     for claim in made["claims"]:
         merged.setdefault((claim["id"], claim["claim"], _said(claim)), []).append(claim["source"])
-    rows = ["", f"{_how(made)} Brackets: 95 % intervals. [All values]({FULL}#{made['paper']}).", ""]
+    rows = ["", f"{_how(made)} [All values]({FULL}#{made['paper']}) (in brackets: 95 % intervals).", ""]
     rows += ["| id | claim | source | verdict |", "|---|---|---|---|"]
     for (name, text, said), sources in merged.items():
         rows.append(_row(name, text, "; ".join(dict.fromkeys(sources)), said))

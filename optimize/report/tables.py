@@ -31,7 +31,7 @@ def listed(front: Front, *, every: bool = False) -> list[Row]:
 
 
 def spread(front: Front) -> list[Row]:
-    """What a terminal shows of `listed`: of the front what is best in an objective, or spans most of it."""
+    """What a terminal shows of `listed`: of the front the best of each objective, and a spread over it."""
     some = listed(front)
     others = [row for row in some if row.member and row.on_front and not row.advice and not row.is_baseline]
     if len(others) <= SHOWN:
