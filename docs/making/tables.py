@@ -134,8 +134,8 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "federation_effects caches": partial(search_tables.effect_table, effect="caches")
     },
     "systems/dirac.md": {"parallel": parallel_table},
+    "calibrating.md": {"calibrated": batch_tables.calibrated_table},
     "systems/batch.md": {
-        "calibrated": batch_tables.calibrated_table,
         "held_out": batch_tables.held_out_table,
     },
     "my-log.md": {"my_log": batch_tables.my_log_table},

@@ -1,7 +1,7 @@
 """How well calibration fits logs, real ones and some of known settings, on the third that it did not see.
 
     python -m tests.benchmarks.calibrated_logs --work /tmp/cal --rows docs/data/calibrated.json
-    python docs/making/tables.py     # shows them in docs/systems/batch.md
+    python docs/making/tables.py     # shows them in docs/calibrating.md
 
 Each row is what `gridtune calibrate LOG --format json` prints, and the CPU time that it took in s, all of it
 where it was interrupted: what replays gave is kept in `--work`. The ten schedules of OAR are calibrated to
