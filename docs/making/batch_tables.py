@@ -58,9 +58,10 @@ def _known_settings(rows: dict[str, Any]) -> Iterator[str]:
     if rows:
         pairs = [(_listed(row["made_by"]), _listed(row["values"])) for row in rows.values()]
         exact = [made for made, found in pairs if made == found]
+        those = "all" if len(exact) == len(rows) else f"{len(exact)} of them"
         yield (
             f"\nAs a test, {len(rows)} logs were simulated with known settings. `calibrate` found the right "
-            f"settings for {len(exact)} of them."
+            f"settings for {those}."
         )
 
 
