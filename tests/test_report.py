@@ -361,3 +361,20 @@ def test_the_harms_that_are_named_are_of_different_classes_and_the_rest_are_coun
 def test_what_was_tried_and_not_confirmed_is_named(refused, words):
     made = front(replace(with_baseline(search(40)), refused=refused))
     assert words in why_none(made)
+
+
+def test_statistics_name_categories_that_are_not_on_the_front_and_how_surely():
+    study = search(objectives=2, replications=2, validation=0)
+    found = front(study)
+    assert found.posterior is not None
+    path = "client.dispatch"
+    assert {m.evaluation.values[path] for m in found.on_front} == {"legacy"}
+    ethic = [one.number for one in study.evaluations if one.values[path] == "ethic"]
+    chance = found.posterior.chance_of_any(ethic)
+    said = " ".join(statistics_text(found, 80).split())
+    assert f"No configuration with {path} ethic is on the front ({len(ethic)} were tried" in said
+    assert f"non-dominated: {chance:.2g})" in said
+    assert f"{path} legacy" not in said
+    assert found.posterior.chance_of_any([one.number for one in study.evaluations]) == 1.0
+    single = max(found.posterior.chance_of_any([number]) for number in ethic)
+    assert single <= chance <= sum(found.posterior.chance_of_any([number]) for number in ethic)

@@ -54,13 +54,24 @@ class Posterior:
         found[which] = _raised(self._shares(self.draws[:, which]), shift, len(self.draws))
         return found
 
+    def any_non_dominated(self, some: Array, rivals: Array) -> float:
+        """Share of the draws in which at least one of some configurations is non-dominated.
+
+        Args:
+            some, rivals: positions; the former are among the latter.
+        """
+        return float(self._won(self.draws[:, rivals])[:, np.isin(rivals, some)].any(axis=1).mean())
+
     def _shares(self, draws: Array) -> Array:
         """Shares of the draws in which no other configuration dominates each."""
+        return np.asarray(self._won(draws).mean(axis=0))
+
+    def _won(self, draws: Array) -> Array:
+        """Whether no other configuration dominates each, in each draw."""
         import moocore
 
         rounded = np.round(draws / self.unit)
-        won = sum(moocore.is_nondominated(values, keep_weakly=True).astype(float) for values in rounded)
-        return np.asarray(won / len(draws))
+        return np.stack([moocore.is_nondominated(values, keep_weakly=True) for values in rounded])
 
 
 def _missing_odds(said: Array, true: Array, draws: int) -> float:

@@ -44,6 +44,11 @@ class StudyPosterior:
     def __contains__(self, number: int) -> bool:
         return number in self._at
 
+    def chance_of_any(self, numbers: Collection[int]) -> float:
+        """Probability that at least one of these configurations is non-dominated: the share of draws."""
+        some = np.array([self._at[number] for number in numbers if number in self._at], dtype=int)
+        return self._posterior.any_non_dominated(some, self._rivals)
+
     def means(self, number: int) -> Array:
         """What is expected of a configuration, to be minimised, on a level that all configurations share."""
         return self._posterior.means[self._at[number]]  # type: ignore[no-any-return]

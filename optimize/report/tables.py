@@ -129,6 +129,7 @@ def statistics(front: Front) -> Iterator[str]:
             does = "differs" if p < 0.05 else "does not differ"
             name = str(label(one.name)).capitalize()
             yield f"{name} {does} significantly between the configurations on the front (p = {p:.2g})."
+    yield from _absent(front)
     if archive.cases:
         summed = {"mean": "the mean", "worst": "the worst"}.get(archive.robust, archive.robust)
         yield f"Each configuration ran in {len(archive.cases)} scenarios; an objective is {summed} of them."
@@ -138,6 +139,26 @@ def statistics(front: Front) -> Iterator[str]:
         )
         bound = f"{label(rule.metric)} {rule.relation} {amount(rule.bound, as_objective(rule))}"
         yield f"Constraint: {bound}; {counted(broken, 'configuration')} outside."
+
+
+def _absent(front: Front) -> Iterator[str]:
+    """Which categories (of parameters that every configuration has) are not on the front, and with which probability."""
+    if front.posterior is None:
+        return
+    known = [one for one in front.archive.evaluations if one.number in front.posterior and one.values]
+    shown = {member.evaluation.number for member in front.on_front}
+    for path in dict.fromkeys(path for one in known for path in one.values):
+        values = [one.values.get(path) for one in known]
+        for value in sorted(
+            {value for value in values if isinstance(value, str)} if None not in values else ()
+        ):
+            numbers = {one.number for one in known if one.values[path] == value}
+            if not numbers & shown:
+                chance = front.posterior.chance_of_any(numbers)
+                yield (
+                    f"No configuration with {path} {value} is on the front ({len(numbers)} were tried; "
+                    f"probability that one of them is non-dominated: {chance:.2g})."
+                )
 
 
 def differs(front: Front, objective: Objective) -> float | None:
