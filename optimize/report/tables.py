@@ -142,7 +142,7 @@ def statistics(front: Front) -> Iterator[str]:
 
 
 def _absent(front: Front) -> Iterator[str]:
-    """Which categories (of parameters that every configuration has) are not on the front, and with which probability."""
+    """Which categories of parameters that every configuration has are not on the front."""
     if front.posterior is None:
         return
     known = [one for one in front.archive.evaluations if one.number in front.posterior and one.values]
