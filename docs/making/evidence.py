@@ -74,6 +74,7 @@ MEASURED = (
         *(f"search_quality stand-in 100 --alone --sampler {one}" for one in ("tpe", "nsga2", "random")),
     ),
     kept("answers.json", "answers --work WORK"),
+    measured("recommended.jsonl", "recommended"),
     kept("federation.json", "federation --work WORK"),
     kept("federation_week.json", f"federation {WEEK} --work WORK"),
     kept("federation_effects.json", "federation_effects", MODEL),

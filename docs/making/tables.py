@@ -22,7 +22,7 @@ import search_tables
 import speed_tables
 
 sys.path.append(str(Path(__file__).parents[2]))
-from tests.benchmarks import inference, search_quality
+from tests.benchmarks import inference, recommended, search_quality
 
 DOCS = Path(__file__).parents[1]
 SHOWN = (
@@ -117,7 +117,11 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     },
     "method.md": {"inference": inference.table},
     "samplers.md": {"search_quality": search_quality.table},
-    "answers.md": {"answers": answer_tables.texts, "answers held": answer_tables.held},
+    "answers.md": {
+        "answers": answer_tables.texts,
+        "answers held": answer_tables.held,
+        "recommended": recommended.table,
+    },
     "four-parameters.md": {"four_parameters": search_tables.four_parameters_table},
     "federation.md": {
         "signal federations": federations_table,
@@ -135,9 +139,7 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     },
     "systems/dirac.md": {"parallel": parallel_table},
     "calibrating.md": {"calibrated": batch_tables.calibrated_table},
-    "systems/batch.md": {
-        "held_out": batch_tables.held_out_table,
-    },
+    "systems/batch.md": {"held_out": batch_tables.held_out_table},
     "my-log.md": {"my_log": batch_tables.my_log_table},
     "performance.md": {
         "peers": speed_tables.peers_table,
