@@ -26,7 +26,7 @@ def fuzz_table(rows: dict[str, Any]) -> str:
 
 def kills_table(rows: list[dict[str, Any]]) -> str:
     """Searches that were killed, kills by storage and phase, and fronts that are not the undisturbed one."""
-    phases = ("start", "proposal", "runs", "validation", "pictures")
+    phases = ("start", "proposal", "runs", "validation", "confirmation", "results")
     lines = [
         line("storage", "searches", *(f"in {phase}" for phase in phases), "kills", "other fronts"),
         f"|---|{'---:|' * (len(phases) + 3)}",
