@@ -69,17 +69,15 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "replication": (
         ["optimize/replication/*.py"],
-        ["test_replication", "test_allocate", "test_posterior", "test_search_adaptive", "test_compare",
-         "test_search_constraints", "test_search_robust", "test_loss", "test_baseline", "test_transplants",
-         "test_search", "test_explain", "test_surrogate_model", "test_reliability", "test_gaussian_process",
+        ["test_replication", "test_posterior", "test_compare",
+         "test_search_constraints", "test_search_robust", "test_loss", "test_baseline",
+         "test_search", "test_explain", "test_surrogate_model", "test_gaussian_process",
          "test_replication_runs", "test_paired", "test_posterior_exact"],
     ),
     "front": (
         ["optimize/front/*.py"],
-        ["test_front", "test_recommendations", "test_dominant_choice", "test_search_robust", "test_baseline",
-         "test_search_constraints", "test_compare", "test_export", "test_preference", "test_terminal",
-         "test_page", "test_transplants", "test_changes", "test_breakdown", "test_front_choices",
-         "test_front_bounds", "test_front_whole"],
+        ["test_front", "test_search_robust", "test_baseline",
+         "test_search_constraints", "test_compare", "test_export", "test_preference", "test_changes"],
     ),
     "batch": (
         ["model/batch/*.py", "model/infrastructure/file_system.py"],
@@ -87,6 +85,16 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
          "test_fair_share", "test_quotas", "test_queueing", "test_gangs", "test_parallel_tasks",
          "test_file_system", "test_prime_time", "test_outages", "test_harvesting", "test_cluster",
          "test_cluster_random", "test_resources"],
+    ),
+    "inference": (
+        ["optimize/inference/*.py"],
+        ["test_posterior", "test_posterior_exact", "test_gaussian_process", "test_surrogate_model",
+         "test_surrogate", "test_front", "test_report"],
+    ),
+    "report": (
+        ["optimize/report/*.py", "optimize/report/pictures/*.py"],
+        ["test_report", "test_report_pictures", "test_preference", "test_titles", "test_search_progress",
+         "test_compare", "test_export", "test_api", "test_changes", "test_cli_search", "test_front"],
     ),
 }  # fmt: skip
 
