@@ -44,13 +44,13 @@ def test_likeness_by_hand():
     log = logged([0.0, 1.0, 2.0], [0.0, 60.0, 120.0])
     every = np.array([True, True, True])
     same = Likeness.of(log.wait, log, every)
-    assert (same.mean, same.ratio, same.loss, same.error) == (60, 1, 0, 0)
+    assert (same.mean, same.ratio, same.misfit, same.error) == (60, 1, 0, 0)
     # 240 s at all: means 240 / 60, quantiles (240 + 60) / (60, 90, 114 + 60)
     late = Likeness.of(np.full(3, 240.0), log, every)
     assert late.ratio == 4
     assert late.error == 180
     assert late.ratios == pytest.approx({"median": 300 / 120, "75 %": 300 / 150, "95 %": 300 / 174})
-    assert late.loss == pytest.approx(np.mean(np.log([300 / 120, 300 / 120, 300 / 150, 300 / 174])) + 3)
+    assert late.misfit == pytest.approx(np.mean(np.log([300 / 120, 300 / 120, 300 / 150, 300 / 174])) + 3)
 
 
 def test_persistence_by_hand():
@@ -100,7 +100,7 @@ def test_the_scheduler_that_made_a_log_is_found(log_of):
     assert found.values.keys() == {"site.cluster.policy"}
     assert found.tested.ratio == pytest.approx(1, abs=1e-3)
     assert found.tested.error < 1.0  # s; waits of a log are whole seconds
-    assert found.plain.tested.loss > 0.1
+    assert found.plain.tested.misfit > 0.1
     assert found.guessed.error > 1000
     assert found.skill > 0.99
     assert (found.parts, found.cut) == (5, 3)

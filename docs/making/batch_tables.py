@@ -13,7 +13,7 @@ def calibrated_table(rows: dict[str, Any]) -> str:
     made = {name: row for name, row in rows.items() if "made_by" in row}
     rows = {name: row for name, row in rows.items() if name not in made}
     lines = [
-        "| log | | mean wait | divided by the log's | error of start times | loss |",
+        "| log | | mean wait | divided by the log's | error of start times | misfit |",
         "|---|---|---:|---:|---:|---:|",
     ]
     for name, row in rows.items():
@@ -48,7 +48,7 @@ def _waits(title: str, what: str, of: dict[str, Any]) -> str:
         f"{of['mean']:,.0f} s",
         f"{of['ratio']:.3g}",
         f"{of['error']:,.0f} s",
-        f"{of['loss']:.2f}",
+        f"{of['misfit']:.2f}",
     )
     return f"| {' | '.join(cells)} |"
 

@@ -81,7 +81,7 @@ def calibrate(
 
     Policy, times to enter the queue and to start, hours of the week in which long jobs did not start, the
     nodes that there really were, how many jobs a user may run, and the policy again: each is chosen by the
-    loss (`Likeness`) on the first two thirds of the weeks, or of several logs. The last third is looked at
+    misfit (`Likeness`) on the first two thirds of the weeks, or of several logs. The last third is looked at
     once, with what was chosen. Of a long log a part is replayed, and the three settings most like it are
     judged by the whole of the first two thirds.
 

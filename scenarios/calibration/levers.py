@@ -89,12 +89,12 @@ def _on_fewer_nodes(
     """The best settings so far on fewer and fewer nodes, until that makes them twice less alike."""
     tried = [one.values for one in ranked]
     for base in _apart([*(one.values for one in ranked[:KEPT]), *stay]):
-        least, misses = replays.tried(base).fitted.loss, 0
+        least, misses = replays.tried(base).fitted.misfit, 0
         for share in _shares(logs):
             one = replays.tried(base | {NODES: share})
             tried.append(one.values)
-            misses = 0 if one.fitted.loss < least else misses + 1
-            least = min(least, one.fitted.loss)
+            misses = 0 if one.fitted.misfit < least else misses + 1
+            least = min(least, one.fitted.misfit)
             if misses == 2:
                 break
     return replays.best(_apart(tried))

@@ -19,7 +19,7 @@ from gridtune.scenarios.simulation.simulate import simulate
 SITE = "site.cluster"
 NODES = f"{SITE}.nodes"  # in settings as a share of those that a log has
 OVERHEAD = f"{SITE}.start_overhead"
-PRICE = 0.01  # of loss, that each setting beyond the policy has to save
+PRICE = 0.01  # of misfit, that each setting beyond the policy has to save
 Values = dict[str, Any]
 
 log = logging.getLogger("gridtune")
@@ -95,7 +95,7 @@ class Replays:
                 log.info(
                     f"a replay of {len(self.waits.wait):,} jobs takes {took:.0f} s; some 40 are to come (-v)"
                 )
-            log.debug(f"{self.runs}: loss {one.fitted.loss:.3f} {described(values)}")
+            log.debug(f"{self.runs}: misfit {one.fitted.misfit:.3f} {described(values)}")
         return self._done[settings]
 
     def _replayed(self, values: Values) -> Tried:
@@ -111,7 +111,9 @@ class Replays:
 
     def best(self, candidates: Iterable[Values]) -> list[Tried]:
         """The candidates, the most alike first; a setting that gains too little counts as none."""
-        return sorted(map(self.tried, candidates), key=lambda one: one.fitted.loss + PRICE * len(one.values))
+        return sorted(
+            map(self.tried, candidates), key=lambda one: one.fitted.misfit + PRICE * len(one.values)
+        )
 
 
 def _waits(scenario: Scenario, values: Values, log: Log) -> Floats:

@@ -25,7 +25,7 @@ MEANING = {
 }
 TERMS = (
     "wait/log's: mean wait over that of the log.  start error: mean |start - logged|.",
-    "loss: mean |ln ratio| of mean, quantiles and classes + start error / mean wait.",
+    "misfit: mean |ln ratio| of mean, quantiles, classes + start error / mean wait.",
     "persistence: each job waits as those of the same hour one week before.",
 )
 
@@ -45,13 +45,13 @@ def rows(found: Calibration) -> Iterator[dict[str, Any]]:
 def _row(what: str, likeness: Likeness | None, mean: float = 0.0) -> dict[str, Any]:
     """A likeness; of the log itself, None and its mean wait in s."""
     if likeness is None:
-        return {"what": what, "mean": mean, "ratio": 1.0, "error": 0.0, "loss": 0.0}
+        return {"what": what, "mean": mean, "ratio": 1.0, "error": 0.0, "misfit": 0.0}
     return {
         "what": what,
         "mean": likeness.mean,
         "ratio": likeness.ratio,
         "error": likeness.error,
-        "loss": likeness.loss,
+        "misfit": likeness.misfit,
         **likeness.ratios,
     }
 
@@ -78,7 +78,7 @@ def report_lines(found: Calibration, *, every: bool = False) -> Iterator[str]:
     for path, value in found.values.items():
         yield from _setting(path, value)
     yield ""
-    yield f"{'':29}{'mean wait':>11}{'wait/log' + chr(39) + 's':>12}{'start error':>13}{'loss':>8}"
+    yield f"{'':29}{'mean wait':>11}{'wait/log' + chr(39) + 's':>12}{'start error':>13}{'misfit':>8}"
     before = [_row("log", None, found.logged[1]), _row("calibrated", found.best.fitted)]
     for part, some in (("fitted", before), ("held back", rows(found))):
         yield from (_table_line(part, row) for row in some)
@@ -101,7 +101,7 @@ def _setting(path: str, value: Any) -> Iterator[str]:
 def _table_line(part: str, row: dict[str, Any]) -> str:
     label = f"{part + ':':11}{row['what']}"
     mean = f"  {label:27}{human(row['mean'], 's'):>11}{row['ratio']:12.2f}"
-    return mean if row["what"] == "log" else f"{mean}{human(row['error'], 's'):>13}{row['loss']:8.2f}"
+    return mean if row["what"] == "log" else f"{mean}{human(row['error'], 's'):>13}{row['misfit']:8.2f}"
 
 
 def _verdict(found: Calibration, kind: str) -> str:
@@ -109,7 +109,7 @@ def _verdict(found: Calibration, kind: str) -> str:
     tested, fitted = found.tested, found.best.fitted
     assert found.plain.tested is not None
     claim = f"On the {kind} held back waits are {tested.ratio:.2f} times those of the log"
-    nearer = "; EASY on all nodes is nearer" if found.plain.tested.loss < tested.loss else ""
+    nearer = "; EASY on all nodes is nearer" if found.plain.tested.misfit < tested.misfit else ""
     if not 1 / NEAR <= tested.ratio <= NEAR:
         return (
             f"{claim} ({fitted.ratio:.2f} on those fitted to){nearer}: something changed, or decides, that "

@@ -70,7 +70,7 @@ class Likeness:
         ratio: of the means, modelled over logged.
         ratios: the same of quantiles and of the means of classes, with a minute added to either side.
         error: mean absolute difference of starts, s.
-        loss: mean of the absolute natural logarithms of these ratios and that of the means, plus the error
+        misfit: mean of the absolute natural logarithms of these ratios and that of the means, plus the error
             over the mean of the logged waits; 0 is alike.
     """
 
@@ -78,7 +78,7 @@ class Likeness:
     ratio: float
     ratios: dict[str, float]
     error: float
-    loss: float
+    misfit: float
 
     @classmethod
     def of(cls, modelled: Floats, log: LoggedWaits, part: Flags) -> Likeness:
@@ -96,8 +96,8 @@ class Likeness:
         every = [_ratio(mean, float(theirs.mean())), *ratios.values()]
         plain = mean / float(theirs.mean()) if theirs.any() else float("nan")
         error = float(np.abs(ours - theirs).mean())
-        loss = float(np.mean(np.abs(np.log(every)))) + error / max(float(theirs.mean()), UNNOTICED)
-        return cls(mean, plain, ratios, error, loss)
+        misfit = float(np.mean(np.abs(np.log(every)))) + error / max(float(theirs.mean()), UNNOTICED)
+        return cls(mean, plain, ratios, error, misfit)
 
 
 def _ratio(ours: float, theirs: float) -> float:

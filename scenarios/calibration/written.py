@@ -68,7 +68,7 @@ def _head(found: Calibration, last: int | None) -> str:
             f"Calibrated to {toml(trace)[1:-1]}{others}, {kind} 1 to {found.cut} of {found.parts}.",
             f"Mean wait over the log's: {fitted.ratio:.2f} there, "
             f"{tested.ratio:.2f} on the {kind} held back.",
-            f'Loss: {fitted.loss:.2f} there, {tested.loss:.2f} on the {kind} held back."""',
+            f'Misfit: {fitted.misfit:.2f} there, {tested.misfit:.2f} on the {kind} held back."""',
             "",
             "[[site]]",
             'name = "cluster"',
