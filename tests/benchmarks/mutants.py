@@ -89,7 +89,7 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
     "inference": (
         ["optimize/inference/*.py"],
         ["test_posterior", "test_posterior_exact", "test_gaussian_process", "test_surrogate_model",
-         "test_surrogate", "test_front", "test_report"],
+         "test_surrogate", "test_front", "test_report", "test_noise"],
     ),
     "report": (
         ["optimize/report/*.py", "optimize/report/pictures/*.py"],

@@ -1,0 +1,39 @@
+"""Noise of runs: replication effects where runs are unbalanced, and how alike variances are."""
+
+import numpy as np
+import pytest
+
+from gridtune.optimize.inference.noise import _prior_freedom, explained
+
+
+def test_effects_of_replications_are_weighted_least_squares_where_runs_are_unbalanced():
+    rng = np.random.default_rng(7)
+    seen = rng.random((12, 5)) < 0.6
+    seen[:, 0] = True
+    runs = np.where(seen, rng.normal(size=seen.shape) + np.arange(5) * 3.0, 0.0)
+    precision = rng.uniform(0.2, 4.0, 12)
+    effects, means, rest = explained(runs, seen, precision)
+    # The same by a regression on a column for each configuration and each replication.
+    rows, columns = np.nonzero(seen)
+    design = np.zeros((len(rows), 17))
+    design[np.arange(len(rows)), rows] = design[np.arange(len(rows)), 12 + columns] = 1.0
+    root = np.sqrt(precision[rows])
+    found = np.linalg.lstsq(design * root[:, None], runs[seen] * root, rcond=None)[0][12:]
+    assert effects == pytest.approx(found - found.mean(), abs=1e-9)
+    assert means == pytest.approx((runs - np.where(seen, effects, 0)).sum(axis=1) / seen.sum(axis=1))
+    assert rest[~seen] == pytest.approx(0.0)
+    assert rest.sum(axis=1) == pytest.approx(np.zeros(12), abs=1e-9)
+
+
+@pytest.mark.parametrize("degrees", [4.0, 12.0])
+def test_prior_degrees_of_freedom_are_those_that_the_variances_were_drawn_with(degrees):
+    rng = np.random.default_rng(11)
+    free = np.resize([2, 5, 14], 4000)
+    variances = degrees / rng.chisquare(degrees, 4000)  # scaled inverse chi-squared around 1
+    own = variances * rng.chisquare(free)
+    assert _prior_freedom(own, free) == pytest.approx(degrees, rel=0.15)
+
+
+def test_equal_variances_have_as_many_prior_degrees_of_freedom_as_there_may_be():
+    own = np.random.default_rng(3).chisquare(6, 4000)
+    assert _prior_freedom(own, np.full(4000, 6)) > 60
