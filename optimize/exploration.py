@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gridtune import limits
 from gridtune.optimize.budget import Meter
 from gridtune.optimize.convergence import Convergence
 from gridtune.optimize.records.evaluations import Evaluation
@@ -31,11 +30,7 @@ class Exploration:
 
     def explore(self) -> None:
         """Spend the budget, or as much of it as there are configurations to evaluate."""
-        evaluator, size, budget = self.evaluator, self.settings.space.size(), self.meter.budget
-        total = len(evaluator.known) + self._room()
-        evaluator.progress.start(
-            "configurations", total if total < limits.BUDGET else 0, seconds=budget.seconds
-        )
+        evaluator, size = self.evaluator, self.settings.space.size()
         starts = self._starts()
         stale = 0
         while self._room():

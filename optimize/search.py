@@ -229,8 +229,9 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
     sampler = plan.kind(settings.space, settings.objectives, settings.seed, settings.batch)
     earlier = study.rows[: _earlier(study, plan.budget, config.validation_replications)]
     running.count(earlier if runs else ())
+    running.progress.start("runs", _expected(plan, config), len(running.table), plan.budget.seconds)
     Exploration(running, sampler, meter).explore()
-    allowed = max(int(VALIDATED * running.spent), FLOOR * len(settings.run_in))
+    allowed = _allowed(running.spent, len(settings.run_in))
     running.recall(earlier)
     found: tuple[Recommendation, ...] = ()
     refused: dict[int, tuple[str, ...]] = {}
@@ -269,6 +270,22 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
     study.set_attribute(REMARKS, remarks)
     study.set_attribute(ENDED, True)
     return archive()
+
+
+def _expected(plan: _Plan, config: SearchConfig) -> int:
+    """About how many runs there will be in all; 0 if that cannot be known."""
+    cases = len(plan.settings.run_in)
+    if plan.budget.runs is not None:
+        return plan.budget.runs
+    if not plan.budget.counted or plan.budget.converged:
+        return 0
+    explored = plan.budget.configurations * plan.settings.replications * cases
+    return explored if config.validation_replications == 0 else explored + _allowed(explored, cases)
+
+
+def _allowed(explored: int, cases: int) -> int:
+    """Runs that validation and recommendations may take after so many of the exploration."""
+    return max(int(VALIDATED * explored), FLOOR * cases)
 
 
 def _confirming(settings: Settings, config: SearchConfig, replay: float) -> int:

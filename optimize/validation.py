@@ -27,7 +27,6 @@ MOST = 6  # validation runs of a configuration
 BATCH = 8  # configurations in a round
 UNCERTAIN = 0.1, 0.9  # probabilities of being on the front between which a configuration gets more runs
 DRAWS = 32  # by which promising configurations are chosen
-PHASE = "validation runs"
 
 
 class Validation:
@@ -81,7 +80,7 @@ class Validation:
             if evaluator.cost(configurations, numbers) > self._left():
                 break
             affordable = more
-        evaluator.extend(affordable, PHASE)
+        evaluator.extend(affordable)
         return evaluator.spent > before
 
     def _validated(self, name: str) -> int:

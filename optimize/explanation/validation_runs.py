@@ -38,6 +38,6 @@ class ValidationRuns(Block):
     def run(self, configurations: Sequence[Configuration]) -> list[Sample | None]:
         """What configurations give; None for one that fails, see `failures`."""
         if new := self.new(configurations):
-            each = len(self.replications) * len(self.evaluator.settings.run_in)
-            self.evaluator.progress.start(f"configurations on validation seeds, {each} runs each", len(new))
+            done = len(self.evaluator.table)
+            self.evaluator.progress.start("runs", done + self.cost(new), done)
         return super().run(configurations)

@@ -45,7 +45,6 @@ MOST = 3  # recommendations
 ROUNDS = 2  # in which others are tried where all were refused
 TRIES = 4  # subsets of a configuration that are run
 LEAST_RUNS = LEAST + (2 + TRIES) * LEAST_ELIMINATION  # to find and confirm one recommendation
-PHASE = "confirming recommendations"
 
 
 @dataclass
@@ -131,7 +130,6 @@ class Recommender:
             Block(self._evaluator, range(first, first + count))
             for first, count in zip(firsts, (eliminating, confirming), strict=True)
         )
-        self._evaluator.progress.start(PHASE, 0)
         if elimination.replications:
             candidates = [self._thinned(one, elimination) for one in candidates]
         found: dict[str, tuple[_Candidate, Recommendation]] = {}

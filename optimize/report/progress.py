@@ -65,7 +65,8 @@ class Heartbeat(Progress):
             self.note(self._line(done, details))
 
     def _line(self, done: int, details: str) -> str:
-        part = f"{self._phase}: {done}/{self._total}" if self._total else f"{self._phase}: {done}"
+        total = max(self._total, done) if self._total else 0
+        part = f"{self._phase}: {done}/{total}" if total else f"{self._phase}: {done}"
         return f"{part}, {details}" if details else part
 
 

@@ -99,24 +99,17 @@ class Evaluator:
             while (entry := finished.pop(len(self.known) - first, None)) is not None:
                 self._keep(entry, began)
 
-    def extend(self, wanted: Mapping[str, int], phase: str = "") -> None:
-        """Give configurations more validation runs.
-
-        Args:
-            wanted: validation replications that each should have in all, by its key.
-            phase: how this is announced; not at all if left out.
-        """
+    def extend(self, wanted: Mapping[str, int]) -> None:
+        """Give configurations more validation runs: so many replications in all, by key."""
         entries = {name: self.known[name] for name in wanted}
         lacking = [
             one
             for name, one in entries.items()
             if isinstance(one, Evaluation) and one.validation_replications < wanted[name]
         ]
-        if phase and lacking:
-            self.progress.start(phase, len(lacking))
         configurations = [one.values for one in lacking]
         numbers = [self.validation(wanted[key(one.values)]) for one in lacking]
-        for done, outcome in enumerate(self._run(configurations, numbers), start=1):
+        for outcome in self._run(configurations, numbers):
             one = lacking[outcome.index]
             if outcome.failure is not None:
                 self.note(f"note: configuration {one.number} failed on a validation seed: {outcome.failure}")
@@ -125,8 +118,6 @@ class Evaluator:
                 entry = self.table.entry(one.number, one.values, one.replications, validated)
                 if isinstance(entry, Evaluation):
                     self.known[key(one.values)] = entry
-            if phase:
-                self.progress.update(done)
 
     def recall(self, rows: Iterable[Run]) -> None:
         """Take in configurations and validation runs of a search that was asked for otherwise."""
@@ -144,11 +135,9 @@ class Evaluator:
     def run(self, configurations: Sequence[Configuration], replications: Sequence[int]) -> list[str]:
         """Run configurations without keeping evaluations of them; why each fails, "" if it does not."""
         failures = [""] * len(configurations)
-        outcomes = self._run(configurations, [replications] * len(configurations))
-        for done, outcome in enumerate(outcomes, start=1):
+        for outcome in self._run(configurations, [replications] * len(configurations)):
             if outcome.failure is not None:
                 failures[outcome.index] = str(outcome.failure)
-            self.progress.update(done)
         return failures
 
     def _number(self, configuration: Configuration) -> int:
@@ -188,6 +177,7 @@ class Evaluator:
             row = table.add(places[group][at], result, configurations[group])
             self.simulated += 1
             self._study.append([row])
+            self._tell()
 
         yield from run_groups(groups, self._pool, self._work, known=known, heard=heard)
 
@@ -199,5 +189,8 @@ class Evaluator:
                 self._best.compare_with(entry)
             if feasible(entry, self.settings.constraints):
                 self._best.add(entry)
+
+    def _tell(self) -> None:
+        """How many runs there are, how many configurations failed, and what is best."""
         failures = sum(isinstance(one, Failed) for one in self.known.values())
-        self.progress.update(len(self.known), failures, self._best.text())
+        self.progress.update(len(self.table), failures, self._best.text())
