@@ -372,7 +372,7 @@ def in_new_process(module: str, place: int, names: Sequence[str], limit: float) 
         child.wait()
 
 
-OPTIONS = ["-n0", "-x", "-s", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
+OPTIONS = ["-n0", "-x", "-s", "-q", "-m", "", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
 
 
 def covered(room: str, items: dict[str, pytest.Item], until: float) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """How right the time is that searches say is left.
 
-    python -m tests.benchmarks.time_left --work /tmp/time-left      # searches that docs/data/time_left.json lacks
-    python docs/making/tables.py                                    # shows them in docs/performance.md
+    python -m tests.benchmarks.time_left --work WORK    # searches that docs/data/time_left.json lacks
+    python docs/making/tables.py                        # shows them in docs/performance.md
 
 What a search prints every ten seconds is compared with the time that it then still took.
 """
