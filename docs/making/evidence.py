@@ -106,6 +106,7 @@ MEASURED = (
     measured("event_price.json", "event_price > docs/data/event_price.json", rests_on=("model",), needs="cc"),
     measured("profile_shares.json", "profile_shares > docs/data/profile_shares.json", rests_on=MODEL),
     kept("scaling.jsonl", "scaling", MODEL),
+    measured("time_left.json", "time_left --work WORK"),
     kept("peers.json", "beside_peers --peer PYTHON", MODEL, "AccaSim"),
     kept("fuzz.json", f"fuzz 2000 {ENDLESS}"),
     kept("io_faults.json", f"io_faults {ENDLESS}", ALL, "cc"),

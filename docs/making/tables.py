@@ -22,7 +22,7 @@ import search_tables
 import speed_tables
 
 sys.path.append(str(Path(__file__).parents[2]))
-from tests.benchmarks import inference, recommended, search_quality
+from tests.benchmarks import inference, recommended, search_quality, time_left
 
 DOCS = Path(__file__).parents[1]
 SHOWN = (
@@ -145,6 +145,7 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "peers": speed_tables.peers_table,
         "profile_shares": speed_tables.shares_table,
         "scaling": speed_tables.scaling_table,
+        "time_left": time_left.table,
     },
 }
 
