@@ -163,7 +163,7 @@ def test_configurations_are_run_once_on_validation_seeds_in_every_case():
         units = {"cost": "s", "lost_fraction": "", "odd": "", "busy_only": ""}
         assert validation.evaluator.table.units == units
         assert validation.run([{"a": 2}]) == [other]
-        assert (validation.evaluator.simulated, len(heard.said)) == (8, 3)
+        assert (validation.evaluator.simulated, len(heard.said)) == (8, 9)
         late = ValidationRuns(settings(), 3, pool, None, work)
         assert late.run([{"a": 1}]) == [None]
         assert late.failures == {key({"a": 1}): f"ValueError: busy: no busy {FIRST_VALIDATION + 2}"}
