@@ -21,9 +21,18 @@ from gridtune.optimize.records.evaluations import (
     Objective,
 )
 from gridtune.optimize.records.recommendation import Harm, ParameterChange
+from gridtune.optimize.replication.loss import NO_MORE_LOSS
 from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.report import frame as frames
-from gridtune.optimize.report.answer import _fitted, answer, changes_text, harm_text
+from gridtune.optimize.report.answer import (
+    _fitted,
+    answer,
+    caveats,
+    changes_text,
+    comparison_rows,
+    harm_text,
+    legend,
+)
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Column, frame, rows, texts
 from gridtune.optimize.report.numbers import amount, change, metric_label, path_label, relative, with_half
@@ -378,3 +387,49 @@ def test_statistics_name_categories_that_are_not_on_the_front_and_how_surely():
     assert found.posterior.chance_of_any([one.number for one in study.evaluations]) == 1.0
     single = max(found.posterior.chance_of_any([number]) for number in ethic)
     assert single <= chance <= sum(found.posterior.chance_of_any([number]) for number in ethic)
+
+
+UNSURE = Difference(-1.0, None, None, None, None, 1)
+
+
+def test_signs_of_the_comparison_are_explained_only_where_they_stand(found):
+    said = " ".join(legend(found))
+    told = " ".join(gap for _, _, cells in comparison_rows(found) for _, gap in cells)
+    assert "?" not in told
+    assert "significance unknown" not in said
+    single = tuple(
+        replace(one, objectives={n: replace(c, difference=UNSURE) for n, c in one.objectives.items()})
+        for one in found.archive.recommendations
+    )
+    unsure = front(replace(found.archive, recommendations=single))
+    assert "? significance unknown" in " ".join(legend(unsure))
+
+
+def test_one_excluded_configuration_is_it_and_several_are_them(found):
+    def excluded(count):
+        made = []
+        for at, one in enumerate(found.archive.evaluations):
+            lost = float(at < count)
+            made.append(
+                replace(one, cases={"": {EXCESS_LOSS: Estimate(lost, None, (lost,))}}, validated=None)
+            )
+        archive = replace(found.archive, evaluations=tuple(made), constraints=(NO_MORE_LOSS,))
+        return " ".join(caveats(front(archive, resamples=0)))
+
+    assert "admits it)" in excluded(1)
+    assert "admits them)" in excluded(3)
+
+
+def test_changes_are_of_all_configurations_but_the_baseline_and_scenarios_only_where_there_are_several(found):
+    for one in to_dict(found)["front"]:
+        assert "scenarios" not in one
+    every = to_dict(found, listed(found))["front"]
+    assert ["changes" in one for one in every] == [not row.is_baseline for row in listed(found)]
+
+
+def test_names_of_configurations_stand_on_the_left_and_a_confirmed_one_has_no_probability(found):
+    titles, cells, left = texts(found, listed(found))
+    assert left[0] == 0
+    chances = dict(zip([row[0] for row in cells], [row[titles.index("P")] for row in cells], strict=True))
+    assert all(chances[one.letter] == "-" for one in found.archive.recommendations)
+    assert any(re.fullmatch(r"[01]\.[0-9]{2}", chance) for chance in chances.values())
