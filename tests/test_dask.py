@@ -101,7 +101,7 @@ def die_at_three(number):
 
 
 class Act(Progress):
-    """Does something once, when so many configurations are evaluated."""
+    """Does something once, when there are so many runs, two for each configuration."""
 
     def __init__(self, after, action):
         self.after, self.action = after, action
@@ -175,7 +175,7 @@ def test_an_interrupted_search_leaves_nothing_to_the_cluster_and_is_resumed(scen
 
     with dask_pool(scaled(cluster, 2), [scenario]) as pool:
         with pytest.raises(KeyboardInterrupt):
-            run(scenario, sampler="nsga2", pool=pool, out=tmp_path, progress=Act(13, interrupt))
+            run(scenario, sampler="nsga2", pool=pool, out=tmp_path, progress=Act(30, interrupt))
         until(lambda: not cluster.scheduler.tasks)
         assert len(load_archive(tmp_path).evaluations) >= 13
         resumed = run(scenario, sampler="nsga2", pool=pool, out=tmp_path, resume=True)
