@@ -109,7 +109,8 @@ class Validation:
         posterior = posterior_of(able, settings.objectives, settings.seed, rivals=rivals)
         if posterior is None:
             return {}
-        known, (low, high) = {one.number: one for one in able}, UNCERTAIN
+        known = {one.number: one for one in able}
+        low, high = UNCERTAIN
         open_ = [
             (abs(chance - ON_FRONT), number)
             for number, chance in posterior.chances.items()

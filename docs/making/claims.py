@@ -167,10 +167,11 @@ def _how(made: dict[str, Any]) -> str:
     """With how many replications, and what of it at reduced size, in words."""
     numbers = sorted({claim["replications"] for claim in made["claims"]})
     quick = dict.fromkeys(claim["experiment"] for claim in made["claims"] if claim["quick"])
-    more = f", for some claims up to {numbers[-1]}" if len(numbers) > 1 else ""
-    text = f"{numbers[0]} replications{more}; seed 1."
     if made["paper"] == "oar":
         text = "The ten schedules are the replications."
+    else:
+        more = f", for some claims up to {numbers[-1]}" if len(numbers) > 1 else ""
+        text = f"{numbers[0]} replications{more}; seed 1."
     missing = [one.name for one in load_paper(made["paper"]).experiments if one.name not in _known(made)]
     if missing:
         text += f" Not kept yet: {', '.join(missing)}."

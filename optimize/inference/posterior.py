@@ -54,13 +54,9 @@ class Posterior:
         found[which] = _raised(self._shares(self.draws[:, which]), shift, len(self.draws))
         return found
 
-    def any_non_dominated(self, some: Array, rivals: Array) -> float:
-        """Share of the draws in which at least one of some configurations is non-dominated.
-
-        Args:
-            some, rivals: positions; the former are among the latter.
-        """
-        return float(self._won(self.draws[:, rivals])[:, np.isin(rivals, some)].any(axis=1).mean())
+    def won(self, rivals: Array) -> Array:
+        """Whether no other of some configurations (by position) dominates each: draws x rivals."""
+        return self._won(self.draws[:, rivals])
 
     def _shares(self, draws: Array) -> Array:
         """Shares of the draws in which no other configuration dominates each."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from math import isfinite
 
 import numpy as np
@@ -46,8 +47,13 @@ class StudyPosterior:
 
     def chance_of_any(self, numbers: Collection[int]) -> float:
         """Probability that at least one of these configurations is non-dominated: the share of draws."""
-        some = np.array([self._at[number] for number in numbers if number in self._at], dtype=int)
-        return self._posterior.any_non_dominated(some, self._rivals)
+        some = [self._at[number] for number in numbers if number in self._at]
+        return float(self._won[:, np.isin(self._rivals, some)].any(axis=1).mean())
+
+    @cached_property
+    def _won(self) -> Array:
+        """Which rivals are non-dominated in each draw."""
+        return self._posterior.won(self._rivals)
 
     def means(self, number: int) -> Array:
         """What is expected of a configuration, to be minimised, on a level that all configurations share."""

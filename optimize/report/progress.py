@@ -65,8 +65,8 @@ class Heartbeat(Progress):
             self.note(self._line(done, details))
 
     def _line(self, done: int, details: str) -> str:
-        total = max(self._total, done) if self._total else 0
-        part = f"{self._phase}: {done}/{total}" if total else f"{self._phase}: {done}"
+        total = f"/{max(self._total, done)}" if self._total else ""
+        part = f"{self._phase}: {done}{total}"
         return f"{part}, {details}" if details else part
 
 

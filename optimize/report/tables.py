@@ -33,7 +33,7 @@ def listed(front: Front, *, every: bool = False) -> list[Row]:
 def spread(front: Front) -> list[Row]:
     """What a terminal shows of `listed`: of the front the best of each objective, and a spread over it."""
     some = listed(front)
-    others = [row for row in some if row.member and row.on_front and not row.advice and not row.is_baseline]
+    others = [row for row in some if row.state == ON_FRONT and not row.advice]
     if len(others) <= SHOWN:
         return some
     means = front.costs([row.member for row in others if row.member])
@@ -148,10 +148,10 @@ def _absent(front: Front) -> Iterator[str]:
     known = [one for one in front.archive.evaluations if one.number in front.posterior and one.values]
     shown = {member.evaluation.number for member in front.on_front}
     for path in dict.fromkeys(path for one in known for path in one.values):
-        values = [one.values.get(path) for one in known]
-        for value in sorted(
-            {value for value in values if isinstance(value, str)} if None not in values else ()
-        ):
+        values = {one.values.get(path) for one in known}
+        if None in values:
+            continue
+        for value in sorted(value for value in values if isinstance(value, str)):
             numbers = {one.number for one in known if one.values[path] == value}
             if not numbers & shown:
                 chance = front.posterior.chance_of_any(numbers)

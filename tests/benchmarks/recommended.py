@@ -25,7 +25,7 @@ from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.scenarios import load
 from gridtune.scenarios.execution.replicate import Task, metrics_of
-from tests.benchmarks.rows import seeds_in
+from tests.benchmarks.rows import rows_of, seeds_in
 
 DATA = Path(__file__).parents[2] / "docs/data/recommended.jsonl"
 SCENARIOS, BUDGETS = ("diet/day-irregular", "diet/day-regular"), (40, 120)
@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--seeds", default="301-320")
     parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()
-    rows = [json.loads(line) for line in DATA.read_text("utf-8").splitlines()] if DATA.exists() else []
+    rows = list(rows_of(DATA))
     done = {(row["scenario"], row["budget"], row["seed"]) for row in rows}
     seeds = () if asked.table else seeds_in(asked.seeds)
     for seed, name, budget in product(seeds, SCENARIOS, BUDGETS):

@@ -26,7 +26,7 @@ from gridtune.optimize.records.evaluations import Archive, Evaluation
 from gridtune.optimize.replication.compare import costs, non_dominated
 from gridtune.optimize.search_space.constraints import feasible
 from tests.benchmarks.arenas import Arena, arena
-from tests.benchmarks.rows import seeds_in
+from tests.benchmarks.rows import rows_of, seeds_in
 
 DATA = Path(__file__).parents[2] / "docs/data/search_quality.jsonl"
 TRUTH = 100  # runs of a truth where it is not exact
@@ -158,7 +158,7 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()
-    rows = [json.loads(line) for line in DATA.read_text("utf-8").splitlines()] if DATA.exists() else []
+    rows = list(rows_of(DATA))
     if asked.arena:
         done = {(r["arena"], r["runs"], r["seed"], r["sampler"], r["alone"]) for r in rows}
         for seed in seeds_in(asked.seeds):
