@@ -25,8 +25,8 @@ def done(wait, user="u", processors=1, runtime=60.0, site="s"):
     return job
 
 
-def values(jobs, sites=None, now=NOW, pace=1.0, queues=None):
-    found = harm(jobs, sites or {"s": 100}, now, pace, queues or {})
+def values(jobs, sites=None, now=NOW, pace=1.0, queues=None, slowdowns=None):
+    found = harm(jobs, slowdowns or [1.0] * len(jobs), sites or {"s": 100}, now, pace, queues or {})
     return {name: metric.value for name, metric in found.items()}
 
 
@@ -58,6 +58,9 @@ def test_classes_of_size_are_shares_of_the_jobs_own_site():
     found = values([done(10.0 * width, processors=width) for width in widths])
     assert [found[f"jobs.size-{name}"] for name in ("small", "medium", "large", "huge")] == [1, 2, 2, 1]
     assert found["waited_p95.size-medium"] == pytest.approx(np.quantile([20, 100], 0.95))
+    slow = values([done(1.0, processors=width) for width in widths], slowdowns=[1, 2, 4, 8, 16, 32])
+    means = [slow[f"slowdown_mean.size-{name}"] for name in ("small", "medium", "large", "huge")]
+    assert means == [1, 3, 12, 32]
     assert found["waited_p95.size-huge"] == found["waited_p95.worst-size"] == 260.0
     # Of a job that no site took, the largest site is the measure.
     elsewhere = values(
@@ -137,9 +140,13 @@ def test_queues_of_a_log_with_enough_jobs_are_told_apart():
     found = values(jobs, queues=queues)
     assert found["waited_p95.queue-a"] == pytest.approx(np.quantile(range(30), 0.95))
     assert found["waited_p95.queue-b"] == pytest.approx(np.quantile(range(30, 89), 0.95))
+    slow = values(jobs, queues=queues, slowdowns=list(range(1, 91)))
+    assert (slow["slowdown_mean.queue-a"], slow["slowdown_mean.queue-b"]) == (15.5, 60.0)
     assert "waited_p95.queue-" not in found, "a job without a queue is in none"
     few = {number: "a" if number < 29 else "b" for number in range(90)}
-    assert [name for name in values(jobs, queues=few) if "queue" in name] == ["waited_p95.queue-b"]
+    assert [name for name in values(jobs, queues=few) if "queue" in name] == [
+        "waited_p95.queue-b", "slowdown_mean.queue-b",
+    ]  # fmt: skip
     one = dict.fromkeys(range(90), "a")
     assert not [name for name in values(jobs, queues=one) if "queue" in name]
 
@@ -155,8 +162,9 @@ def test_a_replay_tells_waits_of_the_logs_queues_and_guards_them(tmp_path):
     path.write_text("\n".join(lines) + "\n")
     scenario = load("batch/replay").override({"workload.trace": str(path)})
     metrics = simulate(scenario).metrics
+    kinds = ("waited_p95", "slowdown_mean")
     names = [name for name in metrics if "queue" in name]
-    assert names == ["waited_p95.queue-1", "waited_p95.queue-2"]
+    assert names == [f"{kind}.queue-{number}" for number in (1, 2) for kind in kinds]
     slower = metrics | {names[0]: metrics[names[0]]._replace(value=1e6)}
     assert excess_waits(slower, metrics, Starvation())["excess_wait.queue-1"] > 9e5
     assert str(label(names[0])) == "wait in queue 1 (95th percentile)"

@@ -1,4 +1,4 @@
-"""Who waits longest: waits of mandatory jobs by share of the site, by run time, by queue and by user."""
+"""Who is served worst: waits and slow-downs of mandatory jobs by size, run time, queue and user."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gridtune.model.metrics.registry import (
     LENGTH_CLASSES,
     METRICS,
     QUEUE,
-    QUEUE_WAIT,
+    QUEUE_METRICS,
     SIZE_CLASSES,
     WEEK,
     Metric,
@@ -29,15 +29,21 @@ Floats = NDArray[np.float64]
 
 
 def harm(
-    jobs: Sequence[Job], sites: Mapping[str, int], now: float, pace: float, queues: Mapping[int, str]
+    jobs: Sequence[Job],
+    slowdowns: Sequence[float],
+    sites: Mapping[str, int],
+    now: float,
+    pace: float,
+    queues: Mapping[int, str],
 ) -> dict[str, Metric]:
-    """How long those wait who wait longest: metrics by name.
+    """How those are served who are served worst: metrics by name.
 
     A job that did not start has waited until the end of the run, or until its owner withdrew it. So never
     starting a job is no good wait, whichever job it is.
 
     Args:
         jobs: mandatory ones.
+        slowdowns: bounded slow-down of each.
         sites: processors of each batch site; a job that reached none is compared with the largest.
         now: end of the run, s.
         pace: work that a slot does in a second.
@@ -45,6 +51,7 @@ def harm(
     """
     waits = np.array([waited(job, now) for job in jobs], dtype=float)
     largest = max(sites.values())
+    slow = np.array(slowdowns, dtype=float)
     shares = np.array([job.processors / sites.get(job.site, largest) for job in jobs], dtype=float)
     lengths = np.array([job.runtime for job in jobs], dtype=float) / pace
     values = {
@@ -54,9 +61,9 @@ def harm(
         "waited_mean.worst-users": _worst_users(waits, [job.user for job in jobs]),
     }
     for dimension, classes, places in (("size", SIZE_CLASSES, shares), ("length", LENGTH_CLASSES, lengths)):
-        values |= _of_classes(dimension, classes, places, waits)
+        values |= _of_classes(dimension, classes, places, waits, slow)
     found = {name: Metric(float(value), METRICS[name].unit) for name, value in values.items()}
-    return found | _of_queues(jobs, waits, queues)
+    return found | _of_queues(jobs, waits, slow, queues)
 
 
 def waited(job: Job, now: float) -> float:
@@ -70,9 +77,9 @@ def waited(job: Job, now: float) -> float:
 
 
 def _of_classes(
-    dimension: str, classes: Mapping[str, float], places: Floats, waits: Floats
+    dimension: str, classes: Mapping[str, float], places: Floats, waits: Floats, slowdowns: Floats
 ) -> dict[str, float]:
-    """Jobs and late waits of each class, and the latest of all classes; a class without jobs has no wait."""
+    """Jobs, late waits and slow-downs of each class, and the latest wait; a class without jobs has none."""
     edges = [most for most in classes.values() if most < inf]
     # Shares are quotients of whole numbers: one that is exactly a limit may come out a little above it.
     member = np.searchsorted(edges, places * (1 - 1e-12), side="left")
@@ -83,22 +90,28 @@ def _of_classes(
         late = float(np.quantile(theirs, LATE)) if len(theirs) else np.nan
         values[f"jobs.{dimension}-{name}"] = len(theirs)
         values[f"waited_p95.{dimension}-{name}"] = late
+        values[f"slowdown_mean.{dimension}-{name}"] = (
+            slowdowns[member == at].mean() if len(theirs) else np.nan
+        )
         latest = float(np.fmax(latest, late))
     return values | {f"waited_p95.worst-{dimension}": latest}
 
 
-def _of_queues(jobs: Sequence[Job], waits: Floats, queues: Mapping[int, str]) -> dict[str, Metric]:
-    """Late waits of each queue that has enough jobs, where there are several queues."""
-    if not queues:
-        return {}
-    theirs: dict[str, list[float]] = {}
-    for job, wait in zip(jobs, waits.tolist(), strict=True):
-        theirs.setdefault(queues.get(job.id, ""), []).append(wait)
-    return {
-        f"{QUEUE}{name}": Metric(float(np.quantile(some, LATE)), QUEUE_WAIT.unit)
-        for name, some in sorted(theirs.items())
-        if name and len(theirs) > 1 and len(some) >= ENOUGH
-    }
+def _of_queues(
+    jobs: Sequence[Job], waits: Floats, slowdowns: Floats, queues: Mapping[int, str]
+) -> dict[str, Metric]:
+    """Late waits and slow-downs of each queue that has enough jobs, where there are several queues."""
+    theirs: dict[str, list[int]] = {}
+    for at, job in enumerate(jobs) if queues else ():
+        theirs.setdefault(queues.get(job.id, ""), []).append(at)
+    found = {}
+    for name, places in sorted(theirs.items()):
+        if name and len(theirs) > 1 and len(places) >= ENOUGH:
+            late = float(np.quantile(waits[places], LATE))
+            found[f"waited_p95.{QUEUE}{name}"] = Metric(late, QUEUE_METRICS["waited_p95"].unit)
+            mean = float(slowdowns[places].mean())
+            found[f"slowdown_mean.{QUEUE}{name}"] = Metric(mean, QUEUE_METRICS["slowdown_mean"].unit)
+    return found
 
 
 def _worst_users(waits: Floats, users: Sequence[str]) -> float:

@@ -114,9 +114,9 @@ def label(name: str) -> Label:
         name: of the metric, entered in the registry or not; the last resort is its own words.
     """
     stem, dot, kind = name.partition(".")
-    if name.startswith(QUEUE):
-        return Label(f"{STEMS['waited']} in queue {name.removeprefix(QUEUE)}", STATISTICS["p95"])
     found = LABELS.get(stem) or _composed(stem)
+    if kind.startswith(QUEUE):
+        return found._replace(name=f"{found.name} in queue {kind.removeprefix(QUEUE)}")
     whose = KINDS.get(kind) or f"{kind} {'requests' if kind in REQUESTS else 'jobs'}"
     return found._replace(name=f"{found.name} of {whose}") if dot else found
 

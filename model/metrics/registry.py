@@ -147,9 +147,13 @@ HARM_METRICS: dict[str, Definition] = {
 }
 for _name in (*(f"size-{name}" for name in SIZE_CLASSES), *(f"length-{name}" for name in LENGTH_CLASSES)):
     HARM_METRICS[f"waited_p95.{_name}"] = _of("s", "minimize", "95th percentile of waits in the class")
+    HARM_METRICS[f"slowdown_mean.{_name}"] = _of("", "minimize", "mean bounded slow-down in the class")
     HARM_METRICS[f"jobs.{_name}"] = _of("jobs", "maximize", "mandatory jobs of the class")
-QUEUE = "waited_p95.queue-"  # before the name of a log's queue, of which a run may have any number
-QUEUE_WAIT = _of("s", "minimize", "95th percentile of waits in a queue of the log")
+QUEUE = "queue-"  # before the name of a log's queue, of which a run may have any number: `waited_p95.queue-1`
+QUEUE_METRICS: dict[str, Definition] = {
+    "waited_p95": _of("s", "minimize", "95th percentile of waits in a queue of the log"),
+    "slowdown_mean": _of("", "minimize", "mean bounded slow-down in a queue of the log"),
+}
 METRICS |= HARM_METRICS  # known everywhere, measured where there are batch sites
 
 
@@ -197,9 +201,9 @@ def directions(names: Iterable[str]) -> list[Direction]:
 
 def definition(name: str) -> Definition | None:
     """What a metric means, be it of all jobs or of a class (`waiting_mean.local`); None if unknown."""
-    stem = name.partition(".")[0]
-    if name.startswith(QUEUE):
-        return QUEUE_WAIT
+    stem, _, kind = name.partition(".")
+    if kind.startswith(QUEUE):
+        return QUEUE_METRICS.get(stem)
     return METRICS.get(name) or CLASS_METRICS.get(stem) or SIZE_METRICS.get(stem)
 
 

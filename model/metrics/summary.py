@@ -86,9 +86,10 @@ def summarise(
     metrics = {name: Metric(float(values[name]), METRICS[name].unit) for name in METRICS if name in values}
     metrics |= by_class(record.classes, users.values())
     if record.sites:
-        metrics |= harm(owed, record.sites, grid.now, grid.mean_speed, record.queues)
         served = {name: iter(user.times) for name, user in users.items()}
         times = [next(served[job.user]) for job in owed]  # worked out user by user, in the same order
+        slow = [slowdown for _, _, slowdown in times]
+        metrics |= harm(owed, slow, record.sites, grid.now, grid.mean_speed, record.queues)
         metrics |= by_size(owed, times, grid.mean_speed)
     if not finished:
         return metrics, users

@@ -16,7 +16,7 @@ from gridtune.scenarios.execution.replicate import Metrics
 from gridtune.scenarios.tables.search import Starvation
 
 LONGEST = "waited_max"
-CLASSES = ("waited_p95.size-", "waited_p95.length-", QUEUE, "waited_mean.worst-users")
+CLASSES = ("waited_p95.size-", "waited_p95.length-", f"waited_p95.{QUEUE}", "waited_mean.worst-users")
 
 define(
     EXCESS_WAIT,
