@@ -1,6 +1,8 @@
 """What the pages say is true: their documents, commands and pictures are those of the program."""
 
+import fnmatch
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -238,8 +240,43 @@ def test_everything_measured_names_the_command_that_makes_it(monkeypatch):
     monkeypatch.syspath_prepend(DOCS / "making")
     known = {one.path: one for one in module("evidence").MEASURED}
     there = {f"data/{path.name}" for path in (DOCS / "data").iterdir()}
-    assert there <= known.keys()
+    assert there - {"data/made.json", "data/results.jsonl"} <= known.keys()
     for one in known.values():
         for command in one.commands:
             name = command.split()[2].replace(".", "/")
             assert (ROOT / f"{name}.py").is_file(), command
+
+
+def test_what_was_measured_before_results_or_code_changed_is_out_of_date(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "making")
+    evidence = module("evidence")
+    names = {name for line in evidence.changes() for name in line["results"]}
+    for one in (*evidence.MEASURED, *evidence.drawn()):
+        assert all(fnmatch.filter(names, pattern) for pattern in one.results), one.path
+        assert all((ROOT / path).exists() for path in one.code), one.path
+        assert one.results or one.code, one.path
+    assert set(json.loads(module("stamps").MADE.read_text())) <= {
+        one.path for one in (*evidence.MEASURED, *evidence.drawn())
+    }
+
+    commits = ["a", "b", "c", "d"]  # one after the other
+
+    def git(*words):
+        first, last = words[2].split("..")
+        since = commits[commits.index(first) + 1 : commits.index(last.replace("HEAD", "d")) + 1]
+        return str(len(since if "--" not in words else [c for c in since if c == "c"]))
+
+    monkeypatch.setattr(evidence, "git", git)
+    monkeypatch.setattr(evidence, "changes", lambda: [
+        {"commit": "a", "results": {"diet/x": "1", "batch/y": "1"}},
+        {"commit": "c", "results": {"diet/x": "2"}},
+    ])  # fmt: skip
+    results, code = (
+        evidence.Evidence("", (), results=("diet/*",)),
+        evidence.Evidence("", (), code=("model",)),
+    )
+    assert evidence.older(results, "b") == "1 results changed"
+    assert evidence.older(results, "c") == ""
+    assert evidence.older(evidence.Evidence("", (), results=("batch/*",)), "b") == ""
+    assert evidence.older(code, "b") == "1 changes of code"
+    assert evidence.older(code, "c") == ""

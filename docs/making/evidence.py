@@ -1,10 +1,12 @@
-"""What made each table and picture of the pages, at which commit, and how often its code has changed since.
+"""What made each table and picture of the pages, at which commit, and whether that is out of date.
 
     python docs/making/evidence.py                          # lists all
     python docs/making/evidence.py --run federation.json …  # measures again; `--run older` takes nights
 
-A measurement that is interrupted goes on where it was when it is started again. The last command of each
-writes into docs/data; `tables.py` shows that in the pages. `figures.py PAGE` draws the pictures of a page.
+What gridtune finds is out of date if results on which it rests have changed since (`results.py`); speed and
+robustness, if code has. A measurement that is interrupted goes on where it was when it is started again. The
+last command of each writes into docs/data; `tables.py` shows that in the pages. `figures.py PAGE` draws the
+pictures of a page.
 """
 
 from __future__ import annotations
@@ -14,13 +16,19 @@ import shlex
 import shutil
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
 from pages import DOCS, ROOT, pages, pictures
+from stamps import changes, git, made, stamp
 
-MODEL = ("model", "agents", "scenarios")
-ALL = (*MODEL, "optimize")
+SIMULATOR = ("model", "agents", "scenarios")
+CODE = (*SIMULATOR, "optimize")
+DRAWING = ("scenarios/plots", "optimize/report/pictures")
+CALIBRATION = ("scenarios/calibration",)
+CLAIMS = ("scenarios/reproduction",)
+RUNS = "[!s]*/*"  # names of all results of runs; those of searches are `search NAME`
 BENCH = "python -m tests.benchmarks."
 SIGNAL = "batch/replay cigri/search dirac/search egee/search federation/small federation/lcg-week"
 WEEK = "--scenario federation/lcg-week --runs 160 --seeds 1 --validation 5 --samplers auto"
@@ -33,126 +41,169 @@ class Evidence(NamedTuple):
     Attributes:
         path: the file or folder, below docs.
         commands: that make it, where `WORK` is a folder for what they keep.
-        rests_on: folders of code.
+        results: that it rests on, as patterns of names in results.jsonl.
+        code: files and folders that it rests on.
         needs: what a machine must have for it.
     """
 
     path: str
     commands: tuple[str, ...]
-    rests_on: tuple[str, ...] = ALL
+    results: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
     needs: str = ""
 
 
-def measured(name: str, *words: str, rests_on: tuple[str, ...] = ALL, needs: str = "") -> Evidence:
-    """A file of docs/data, made by one call or several of modules of tests/benchmarks."""
-    return Evidence(f"data/{name}", tuple(BENCH + one for one in words), rests_on, needs)
+def found(name: str, results: str, *commands: str, code: tuple[str, ...] = (), needs: str = "") -> Evidence:
+    """A file of docs/data about what runs or searches give, made by calls of modules of tests/benchmarks."""
+    return Evidence(
+        f"data/{name}", tuple(BENCH + one for one in commands), tuple(results.split()), code, needs
+    )
 
 
-def kept(name: str, module: str, rests_on: tuple[str, ...] = ALL, needs: str = "") -> Evidence:
-    """A file of docs/data that a module adds to, row by row."""
-    return measured(name, f"{module} --rows docs/data/{name}", rests_on=rests_on, needs=needs)
+def timed(name: str, command: str, *code: str, needs: str = "") -> Evidence:
+    """A file of docs/data about speed or robustness."""
+    return Evidence(f"data/{name}", (BENCH + command,), (), code, needs)
 
 
 MEASURED = (
-    measured(
+    found(
         "signal.json",
+        SIGNAL,
         f"bench_signal --work WORK {SIGNAL}",
         f"bench_signal --work WORK --rows docs/data/signal.json {SIGNAL}",
-        rests_on=MODEL,
     ),
-    measured(
+    found(
         "saboteurs.json",
+        "federation/* search*",
         "bench_saboteurs --work WORK",
         "bench_saboteurs --work WORK --rows docs/data/saboteurs.json",
     ),
-    measured(
+    found(
         "search_quality.jsonl",
+        "search*",
         "search_quality stand-in 100",
         "search_quality stand-in 300",
         "search_quality stand-in 100 --alone",
         "search_quality stand-in 300 --alone",
         *(f"search_quality stand-in 100 --alone --sampler {one}" for one in ("tpe", "nsga2", "random")),
     ),
-    kept("answers.json", "answers --work WORK"),
-    measured("recommended.jsonl", "recommended"),
-    kept("federation.json", "federation --work WORK"),
-    kept("federation_week.json", f"federation {WEEK} --work WORK"),
-    kept("federation_effects.json", "federation_effects", MODEL),
-    kept("federation_parts.json", "federation_parts", MODEL),
-    measured(
+    found("answers.json", "search*", "answers --work WORK --rows docs/data/answers.json"),
+    found("recommended.jsonl", "search*", "recommended"),
+    found("inference.jsonl", "search*", "inference few-layers"),
+    found("federation.json", "search*", "federation --work WORK --rows docs/data/federation.json"),
+    found(
+        "federation_week.json",
+        "federation/lcg-week search*",
+        f"federation {WEEK} --work WORK --rows docs/data/federation_week.json",
+    ),
+    found(
+        "federation_effects.json",
+        "federation/*",
+        "federation_effects --rows docs/data/federation_effects.json",
+    ),
+    found("federation_parts.json", "federation/*", "federation_parts --rows docs/data/federation_parts.json"),
+    found(
         "four_parameters.json",
+        RUNS,
         "four_parameters --work WORK --seconds 1e9",
         "four_parameters --work WORK --show",
-        rests_on=MODEL,
     ),
-    measured(
+    found(
         "parallel.json",
+        "grid/*",
         "parallel --work WORK",
         "parallel --work WORK --rows docs/data/parallel.json",
-        rests_on=MODEL,
+        needs="real traces",
     ),
-    kept("calibrated.json", "calibrated_logs --work WORK", MODEL, "real traces"),
-    measured(
+    found(
+        "calibrated.json",
+        "batch/*",
+        "calibrated_logs --work WORK --rows docs/data/calibrated.json",
+        code=CALIBRATION,
+        needs="real traces",
+    ),
+    found(
         "held_out.json",
+        "batch/* search*",
         "answers --work WORK --rows WORK/answers.json",
         "held_out --work WORK --rows docs/data/held_out.json",
         needs="real traces",
     ),
-    kept("my_log.json", "my_log --work WORK", ALL, "real traces"),
-    measured("claims", f"claims {ENDLESS}", rests_on=MODEL),
-    measured("claim_mutants.json", f"claims --mutants {ENDLESS}", rests_on=MODEL),
-    measured("inference.jsonl", "inference few-layers", rests_on=("optimize",)),
-    measured("claim_seeds.json", f"claims --seeds {ENDLESS}", rests_on=MODEL),
-    measured("event_price.json", "event_price > docs/data/event_price.json", rests_on=("model",), needs="cc"),
-    measured("profile_shares.json", "profile_shares > docs/data/profile_shares.json", rests_on=MODEL),
-    kept("scaling.jsonl", "scaling", MODEL),
-    measured("time_left.json", "time_left --work WORK"),
-    kept("peers.json", "beside_peers --peer PYTHON", MODEL, "AccaSim"),
-    kept("fuzz.json", f"fuzz 2000 {ENDLESS}"),
-    kept("io_faults.json", f"io_faults {ENDLESS}", ALL, "cc"),
-    kept("full_disk.json", f"full_disk DISK {ENDLESS}", ALL, "a small file system"),
-    kept("kills.json", f"kills {ENDLESS}", ALL, "PostgreSQL"),
-    kept("mutants.json", f"mutants {ENDLESS}"),
+    found(
+        "my_log.json",
+        "batch/* search*",
+        "my_log --work WORK --rows docs/data/my_log.json",
+        code=CALIBRATION,
+        needs="real traces",
+    ),
+    found("claims", RUNS, f"claims {ENDLESS}", code=CLAIMS),
+    found("claim_mutants.json", RUNS, f"claims --mutants {ENDLESS}", code=CLAIMS),
+    found("claim_seeds.json", RUNS, f"claims --seeds {ENDLESS}", code=CLAIMS),
+    timed(
+        "event_price.json",
+        "event_price > docs/data/event_price.json",
+        "tests/benchmarks/event_price.c",
+        needs="cc",
+    ),
+    timed("profile_shares.json", "profile_shares > docs/data/profile_shares.json", *SIMULATOR),
+    timed("scaling.jsonl", "scaling --rows docs/data/scaling.jsonl", *SIMULATOR),
+    timed(
+        "peers.json", "beside_peers --peer PYTHON --rows docs/data/peers.json", *SIMULATOR, needs="AccaSim"
+    ),
+    timed("time_left.json", "time_left --work WORK", "optimize/report/progress.py", "optimize/search.py"),
+    timed("fuzz.json", f"fuzz 2000 {ENDLESS} --rows docs/data/fuzz.json", *CODE),
+    timed("io_faults.json", f"io_faults {ENDLESS} --rows docs/data/io_faults.json", *CODE, needs="cc"),
+    timed(
+        "full_disk.json",
+        f"full_disk DISK {ENDLESS} --rows docs/data/full_disk.json",
+        *CODE,
+        needs="a small file system",
+    ),
+    timed("kills.json", f"kills {ENDLESS} --rows docs/data/kills.json", *CODE, needs="PostgreSQL"),
+    timed("mutants.json", f"mutants {ENDLESS} --rows docs/data/mutants.json", *CODE),
 )
 
 
 def drawn() -> list[Evidence]:
     """The pictures of each page; those of the gallery are drawn by its programs."""
-    found = []
+    made = []
     for page in pages():
         name = page.relative_to(DOCS).with_suffix("").as_posix()
         for picture in pictures(page):
             program = f"docs/gallery/{picture.stem.removeprefix('gallery-')}.py"
             command = program if name == "gallery" else f"docs/making/figures.py {name}"
-            found.append(Evidence(picture.relative_to(DOCS).as_posix(), (f"python {command}",)))
-    return found
+            path = picture.relative_to(DOCS).as_posix()
+            made.append(Evidence(path, (f"python {command}",), (RUNS, "search*"), DRAWING))
+    return made
 
 
-def git(*words: str) -> str:
-    """What git prints.
-
-    Raises:
-        CalledProcessError: this is no checkout.
-    """
-    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+def made_at(one: Evidence) -> str:
+    """The commit at which it was made last; "" if it was never made."""
+    return made().get(one.path) or git("log", "-1", "--format=%h", "--", f"docs/{one.path}").strip()
 
 
-def age(one: Evidence) -> tuple[str, int]:
-    """The commit and day of a file's last change, and how many commits have changed its code since."""
-    made = git("log", "-1", "--format=%h %cs", "--", f"docs/{one.path}").strip()
-    if not made:
-        return "not measured", 0
-    since = git("rev-list", "--count", f"{made.split()[0]}..HEAD", "--", *one.rests_on)
-    return made, int(since)
+def older(one: Evidence, commit: str) -> str:
+    """Why something made at a commit is older than what it rests on; "" if it is not."""
+    changed = {
+        name
+        for line in changes()
+        if git("rev-list", "--count", f"{commit}..{line['commit']}").strip() != "0"
+        for name in line["results"]
+        if any(fnmatch(name, pattern) for pattern in one.results)
+    }
+    since = int(git("rev-list", "--count", f"{commit}..HEAD", "--", *one.code)) if one.code else 0
+    reasons = [f"{len(changed)} results changed"] * bool(changed) + [f"{since} changes of code"] * bool(since)
+    return ", ".join(reasons)
 
 
 def listed() -> str:
     """A line for each measurement and picture."""
     lines = []
     for one in (*MEASURED, *drawn()):
-        made, since = age(one)
-        changed = f"{since} changes since" if since else ""
-        lines.append(f"{one.path:36} {made:20} {changed:20} {one.commands[-1]}")
+        commit = made_at(one)
+        day = git("log", "-1", "--format=%cs", commit).strip() if commit else "not made"
+        why = older(one, commit) if commit else ""
+        lines.append(f"{one.path:36} {commit:8} {day:10} {why or 'current':34} {one.commands[-1]}")
     return "\n".join(lines)
 
 
@@ -174,6 +225,7 @@ def run(one: Evidence) -> None:
         print(words, flush=True)
         subprocess.run(words, shell=True, cwd=ROOT, check=True)
     shutil.rmtree(work)
+    stamp(one.path)
 
 
 def main() -> None:
@@ -185,8 +237,8 @@ def main() -> None:
         print(listed())
         return
     for one in MEASURED:
-        older = "older" in asked.run and not one.needs and age(one)[1]
-        if older or Path(one.path).name in asked.run:
+        named = Path(one.path).name in asked.run
+        if named or ("older" in asked.run and not one.needs and older(one, made_at(one))):
             run(one)
 
 

@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 from pages import DOCS, ROOT, commands, files, pages, pictures
+from stamps import stamp
 
 COLOURS = 64  # of a picture; enough for lines, bars and bands, and a third of the size
 
@@ -67,6 +68,7 @@ def keep(page: Path, folder: Path) -> None:
                 f"{page}: no command of the page draws {picture.name}; it draws {', '.join(sorted(made))}"
             )
         shrink(made[picture.name], picture)
+        stamp(picture.relative_to(DOCS).as_posix())
 
 
 def shrink(source: Path, target: Path) -> None:
