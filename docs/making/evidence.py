@@ -125,7 +125,6 @@ MEASURED = (
     found(
         "held_out.json",
         "batch/* search*",
-        "answers --work WORK --rows WORK/answers.json",
         "held_out --work WORK --rows docs/data/held_out.json",
         needs="real traces",
     ),
