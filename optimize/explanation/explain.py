@@ -158,7 +158,9 @@ def explain(
         ScenarioError: it fails on validation seeds.
     """
     scenario, values = settings.scenario, evaluation.values
-    validation = ValidationRuns(settings, replications or _validation_count(found), pool, progress, work)
+    validated = [one.evaluation.validation_replications for one in found.members if one.validated]
+    wanted = replications or max(VALIDATED, *(validated or [found.archive.replications]))
+    validation = ValidationRuns(settings, wanted, pool, progress, work)
     removed = removals(scenario, settings.space, values) if ablate else []
     here, base, *_ = validation.run([values, {}, *(one.left for one in removed if not one.failure)])
     if here is None:
@@ -217,9 +219,3 @@ def find_configuration(found: Front, text: str) -> Evaluation:
 
 def _spoken(name: str) -> str:
     return name.strip().lower().replace("_", " ").replace("-", " ")
-
-
-def _validation_count(found: Front) -> int:
-    """As many replications as the front was validated by."""
-    counts = [member.evaluation.validation_replications for member in found.members if member.validated]
-    return max(VALIDATED, *(counts or [found.archive.replications]))

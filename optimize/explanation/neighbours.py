@@ -97,11 +97,11 @@ class Neighbourhood:
             each.
     """
 
-    dominators: tuple[Neighbour, ...] = field(default=(), repr=False)
-    dominated_by: tuple[int, ...] = ()
-    dominated_in_search: tuple[int, ...] = ()
-    neighbours: tuple[Neighbour, ...] = field(default=(), repr=False)
-    notes: tuple[str, ...] = ()
+    dominators: tuple[Neighbour, ...] = field(repr=False)
+    dominated_by: tuple[int, ...]
+    dominated_in_search: tuple[int, ...]
+    neighbours: tuple[Neighbour, ...] = field(repr=False)
+    notes: tuple[str, ...]
 
 
 def neighbourhood(
@@ -114,8 +114,6 @@ def neighbourhood(
     Those of the front that the search has not validated are run on validation seeds now.
     """
     others = [m for m in found.on_front if evaluation.number not in (m.evaluation.number, *m.equivalents)]
-    if not others:
-        return Neighbourhood()
     numbers = [member.evaluation.number for member in others]
     places = _places(found, others, evaluation, here)
     gaps = (places[:-1] - places[-1]) / ranges(places)
