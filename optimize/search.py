@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -264,7 +264,7 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
             replay,
         )
         found, refused = recommender.recommend(), recommender.refused
-    study.set_attribute(RECOMMENDATIONS, [one.as_json() for one in found])
+    study.set_attribute(RECOMMENDATIONS, [asdict(one) for one in found])
     study.set_attribute(REFUSED, refused)
     remarks = _remarks(settings, archive())
     study.set_attribute(REMARKS, remarks)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import front
 from gridtune.optimize.front.hypervolume import reference_point
-from gridtune.optimize.records.change import Change
-from gridtune.optimize.records.difference import Difference
+from gridtune.optimize.records.difference import Change, Difference
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.chances import probability_non_dominated
 from gridtune.optimize.replication.paired import difference

@@ -48,18 +48,14 @@ class Explained:
         and `high` its 95 % interval, all in the `unit` of the metric; `better` says whether that is good,
         and `verdict` how certain it is. Where the interval holds 0, the difference is not significant.
         """
-        rows = [(c.metric.name, *_change(c)) for c in self.details.changes]
-        return pd.DataFrame(rows, columns=["metric", *CHANGE]).set_index("metric")
+        return _table(["metric"], [(c.metric.name, *_change(c)) for c in self.details.changes])
 
     @cached_property
     def ablations(self) -> pd.DataFrame:
         """What putting back each setting alone changes, a row for each setting (`path`) and objective."""
-        rows = [
-            (one.path, c.metric.name, *_change(c))
-            for one in self.details.ablations or ()
-            for c in one.changes
-        ]
-        return pd.DataFrame(rows, columns=["path", "metric", *CHANGE]).set_index(["path", "metric"])
+        removed = self.details.ablations or ()
+        rows = [(one.path, c.metric.name, *_change(c)) for one in removed for c in one.changes]
+        return _table(["path", "metric"], rows)
 
     def __str__(self) -> str:
         return self.text
@@ -72,7 +68,9 @@ class Explained:
         return f"<pre>{escape(self.text)}</pre>"
 
 
-CHANGE = ("start", "to", "difference", "low", "high", "better", "verdict", "unit")
+def _table(index: list[str], rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+    columns = ["start", "to", "difference", "low", "high", "better", "verdict", "unit"]
+    return pd.DataFrame(rows, columns=[*index, *columns]).set_index(index)
 
 
 def _change(one: Change) -> tuple[Any, ...]:

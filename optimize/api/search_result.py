@@ -280,9 +280,8 @@ def chosen(front: Front, name: str, *, full: bool = False) -> tuple[Row, dict[st
     known = {row.number: row for row in rows(front)}
     letter = name.strip().upper()
     advice = next((one for one in front.archive.recommendations if one.letter == letter), None)
-    if advice is not None and not full:
-        return known[advice.number], dict(advice.values)
-    if advice is not None:
-        return known[advice.origin], known[advice.origin].values
-    found = find_configuration(front, name)
-    return known[found.number], dict(found.values)
+    if advice is None:
+        found = find_configuration(front, name)
+        return known[found.number], found.values
+    row = known[advice.origin if full else advice.number]
+    return row, row.values if full else advice.values

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate
 from math import isfinite
 from pathlib import Path
@@ -39,14 +39,28 @@ class Origin:
     Attributes:
         scenario: name of it.
         seed: of the experiment.
-        drawing: see `_drawing`; None where it is not known.
-        workloads: settings of what makes jobs, by path; None where they are not known.
+        workloads: settings of what makes jobs, by path; empty where they are not known.
     """
 
     scenario: str
     seed: int
-    drawing: frozenset[str] | None = None
-    workloads: Mapping[str, Any] | None = None
+    workloads: Mapping[str, Any] = field(default_factory=dict)
+
+    def apart(self, other: Origin) -> str:
+        """Why replications of the same number share no random numbers; "" if they do.
+
+        Workloads, overlays and a queue draw them by seed, replication and their names, never by policies or
+        the scenario's own name.
+        """
+        if self.seed != other.seed:
+            return "The two share no random numbers (another seed)"
+        if self.workloads and other.workloads:
+            common = {path for path in self.workloads if path in other.workloads and path.endswith(".name")}
+            queues = self.workloads["queue"] and other.workloads["queue"]
+            return "" if common or queues else "The two share no random numbers (no workload in common)"
+        if self.scenario != other.scenario:
+            return "Whether the two share random numbers is not known (scenarios of other names)"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -77,9 +91,9 @@ def run_compare(a: str, b: str) -> dict[str, Any]:
         apart, rows = _studies(first, second)
     elif isinstance(first, KeptRun) and isinstance(second, KeptRun):
         apart, rows = _runs(first, second)
-        made = (first.origin.workloads, second.origin.workloads)
-        if made[0] is not None and made[1] is not None:
-            jobs = [path for path in {**made[0], **made[1]} if made[0].get(path) != made[1].get(path)]
+        here, there = first.origin.workloads, second.origin.workloads
+        if here and there:
+            jobs = [path for path in {**here, **there} if here.get(path) != there.get(path)]
     else:
         raise ScenarioError(f"{a} and {b}: one is a study and the other a run; compare two of a kind")
     return {
@@ -101,19 +115,22 @@ def compare_text(made: Mapping[str, Any], width: int, *, every: bool = False) ->
     """
     names, rows = _names(made["a"], made["b"]), made["rows"]
     changed = sorted((row for row in rows if row["difference"]), key=_rank)
-    sure = sum(_told(row) is not None for row in changed)
-    total = counted(len(rows), "quantity", "quantities")
-    sentences = [f"{sure} of {total} differ significantly between {names[0]} and {names[1]}."]
+    sentences = []
     if jobs := made.get("differing_workloads"):
         some = ", ".join(jobs[:MOST]) + f" and {len(jobs) - MOST} more" * (len(jobs) > MOST)
-        sentences.insert(0, f"The runs have different jobs ({some}): differences may come from the jobs.")
+        sentences.append(f"The runs have different jobs ({some}): differences may come from the jobs.")
+    sure, total = sum(_told(row) is not None for row in changed), counted(len(rows), "quantity", "quantities")
+    sentences.append(f"{sure} of {total} differ significantly between {names[0]} and {names[1]}.")
     head = wrapped(sentences, width)
     if not changed and not every:
         return "\n".join([*head, "Nothing changes."]) + "\n"
     titles = ["", *names, "difference", ""]
-    cells = _folded(titles, [_cells(row) for row in (rows if every else changed)], width)
-    foot = [basis(made, names)]
-    count = len(cells)
+    cells = [_cells(row) for row in (rows if every else changed)]
+    # Names go on in lines of their own, where these would make the table too wide.
+    others = [max(map(len, column)) + GAP for column in list(zip(titles, *cells, strict=True))[1:]]
+    room = max(width - sum(others), NAME)
+    cells = [[fill(name, room, subsequent_indent="  "), *rest] for name, *rest in cells]
+    foot, count = [basis(made, names)], len(cells)
     if not every:
         longest = wrapped([*foot, "Not listed: 99 more changes and 99 equal (--all)."], width)
         room = LINES - len(head) - len(longest) - SPARE
@@ -123,13 +140,6 @@ def compare_text(made: Mapping[str, Any], width: int, *, every: bool = False) ->
         foot += [f"Not listed: {' and '.join(rest)} (--all)."] if rest else []
     table = text_table(titles, cells[:count], width)
     return "\n".join([*head, "", table, *wrapped(foot, width)]) + "\n"
-
-
-def _folded(titles: Sequence[str], cells: list[list[str]], width: int) -> list[list[str]]:
-    """Rows whose names go on in lines of their own, where these would make the table too wide."""
-    others = [max(map(len, column)) + GAP for column in list(zip(titles, *cells, strict=True))[1:]]
-    room = max(width - sum(others), NAME)
-    return [[fill(row[0], room, subsequent_indent="  "), *row[1:]] for row in cells]
 
 
 def _names(a: str, b: str) -> tuple[str, str]:
@@ -209,8 +219,8 @@ def _kept(metrics: Path, about: Path) -> KeptRun:
         name, seed, units = facts["scenario"], facts["seed"], [entry["unit"] for entry in table.values()]
         if type(seed) is not int or not all(isinstance(text, str) for text in (name, *units)):
             raise ValueError("scenario, seed or units are of another kind")
-        known = (_drawing(facts["resolved"]), _workloads(facts["resolved"])) if "resolved" in facts else ()
-        return KeptRun(Origin(name, seed, *known), values, dict(zip(values, units, strict=True)))
+        known = _workloads(facts["resolved"]) if "resolved" in facts else {}
+        return KeptRun(Origin(name, seed, known), values, dict(zip(values, units, strict=True)))
     except OSError as error:
         raise ScenarioError(f"{error.filename}: {error.strerror}; expected {SUBJECTS}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -227,33 +237,11 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def _drawing(resolved: Mapping[str, Any]) -> frozenset[str]:
-    """What draws random numbers in a scenario, by name: workloads, overlays or a queue; each has one.
-
-    They depend on the seed, the replication and such names, never on policies or the scenario's own name.
-    """
-    named = (f"{part} {one['name']}" for part in ("workload", "overlay") for one in resolved.get(part) or ())
-    return frozenset([*named, *(["queue"] if resolved.get("queue") else [])])
-
-
 def _workloads(resolved: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of workloads, overlays and the queue, and the horizon, by path."""
-    found = {"horizon": resolved.get("horizon"), "queue": resolved.get("queue")}
-    for part in ("workload", "overlay"):
-        for one in resolved.get(part) or ():
-            found |= {f"{part}.{one['name']}.{key}": value for key, value in one.items()}
-    return found
-
-
-def _apart(a: Origin, b: Origin) -> str:
-    """Why replications of the same number share no random numbers; "" if they do."""
-    if a.seed != b.seed:
-        return "The two share no random numbers (another seed)"
-    if a.drawing is not None and b.drawing is not None:
-        return "" if a.drawing & b.drawing else "The two share no random numbers (no workload in common)"
-    if a.scenario != b.scenario:
-        return "Whether the two share random numbers is not known (scenarios of other names)"
-    return ""
+    parts = [(part, one) for part in ("workload", "overlay") for one in resolved.get(part) or ()]
+    named = {f"{part}.{one['name']}.{key}": one[key] for part, one in parts for key in one}
+    return {"horizon": resolved.get("horizon"), "queue": resolved.get("queue"), **named}
 
 
 def _studies(a: Study, b: Study) -> tuple[str, list[Row]]:
@@ -265,14 +253,12 @@ def _studies(a: Study, b: Study) -> tuple[str, list[Row]]:
         if not one.details.on_front:
             raise ScenarioError(f"{one.name}: has no front to compare")
     apart = _studies_apart(a, b)
-    common = not apart
-    rows = compared_fronts(a.details, b.details, common=common)
+    rows = compared_fronts(a.details, b.details, common=not apart)
     standing = [one.archive.standing for one in (a, b)]
     known = [one.validated or one.objectives for one in standing if one]
-    if len(known) == 2:
-        for objective in a.archive.objectives:
-            values = [estimates[objective.name].values for estimates in known]
-            rows.append(compared(objective, *values, common=common, name=f"baseline {objective.name}"))
+    for objective in a.archive.objectives if len(known) == 2 else ():
+        values = [estimates[objective.name].values for estimates in known]
+        rows.append(compared(objective, *values, common=not apart, name=f"baseline {objective.name}"))
     return apart, rows
 
 
@@ -282,30 +268,29 @@ def _studies_apart(a: Study, b: Study) -> str:
         return "The two share no random numbers (only one has validated its front)"
     cases = [
         [
-            Origin(one.scenario.name, one.seed, _drawing(one.scenario.spec.model_dump(mode="json")))
+            Origin(one.scenario.name, one.seed, _workloads(one.scenario.spec.model_dump(mode="json")))
             for one in study.settings.run_in
         ]
         for study in (a, b)
     ]
     if len(cases[0]) != len(cases[1]):
         return OTHER_CASES
-    reasons = [_apart(one, other) for one, other in zip(*cases, strict=True)]
+    reasons = [one.apart(other) for one, other in zip(*cases, strict=True)]
     return reasons[0] if all(reasons) else OTHER_CASES if any(reasons) else ""
 
 
 def _runs(a: KeptRun, b: KeptRun) -> tuple[str, list[Row]]:
-    apart = _apart(a.origin, b.origin)
+    apart = a.origin.apart(b.origin)
     shared = [name for name in a.values if name in b.values]
     if not shared:
         raise ScenarioError("the runs have no metric in common")
     rows = []
     for name in shared:
-        if not all(map(isfinite, (*a.values[name], *b.values[name]))):
-            continue
-        known = definition(name)
-        direction = known.direction if known else "minimize"
-        metric = Objective(name, direction, a.units[name], known.resolution if known else 0.0)
-        row = compared(metric, a.values[name], b.values[name], common=not apart)
-        # Unknown metrics, and those that say nothing of a grid, have no better direction.
-        rows.append(row if known and name not in IDLE else replace(row, better=None))
+        if all(map(isfinite, (*a.values[name], *b.values[name]))):
+            known = definition(name)
+            direction, step = (known.direction, known.resolution) if known else ("minimize", 0.0)
+            metric = Objective(name, direction, a.units[name], step)
+            row = compared(metric, a.values[name], b.values[name], common=not apart)
+            # Unknown metrics, and those that say nothing of a grid, have no better direction.
+            rows.append(row if known and name not in IDLE else replace(row, better=None))
     return apart, rows

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,7 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
     """
     row, values = chosen(study.details, name, full=full)
     scenario = study.scenario.override(values)
-    document = _located(copy.deepcopy(scenario.document), scenario.base)
+    document = _located(scenario.document, scenario.base)
     seed = study.settings.seed
     title = f" ({row.advice.letter}, {row.advice.title})" if row.advice else ""
     replications = row.evaluation.replications if row.evaluation else 1
@@ -79,14 +78,16 @@ def differences(study: Study, name: str, *, full: bool = False) -> str:
     if not changes:
         return "Nothing to change: this is the baseline.\n"
     objectives = study.details.objectives if row.differences else ()
-    rows = [[f"{one.path}  {change_text(one)}", *_effects(row, one, objectives)] for one in changes]
+    rows = [
+        [f"{one.path}  {change_text(one)}", *(_effect(row, one, metric) for metric in objectives)]
+        for one in changes
+    ]
     if objectives:
         together = [change(row.differences[one.name], row.baseline(one), one) for one in objectives]
         rows.append(["all together", *together])
-    width = terminal_width()
-    table = text_table(["change", *(metric_label(one, TITLE) for one in objectives)], rows, width)
+    width, titles = terminal_width(), ["change", *(metric_label(one, TITLE) for one in objectives)]
     lines = wrapped(_notes(study, row, values, changes), width)
-    return "\n".join([table, *lines]) + "\n"
+    return "\n".join([text_table(titles, rows, width), *lines]) + "\n"
 
 
 def _parameter_changes(row: Row, values: Mapping[str, Value]) -> list[ParameterChange]:
@@ -97,11 +98,10 @@ def _parameter_changes(row: Row, values: Mapping[str, Value]) -> list[ParameterC
     return [ParameterChange(path, before, after) for path, (before, after) in changed if after is not None]
 
 
-def _effects(row: Row, one: ParameterChange, objectives: Sequence[Objective]) -> Iterator[str]:
-    """What a change alone does to each objective; nothing where nobody ran that."""
-    for metric in objectives:
-        gap = one.alone.get(metric.name)
-        yield "" if gap is None else relative(gap, row.baseline(metric), metric) if gap else SAME
+def _effect(row: Row, one: ParameterChange, metric: Objective) -> str:
+    """What a change alone does to an objective; nothing where nobody ran that."""
+    gap = one.alone.get(metric.name)
+    return "" if gap is None else relative(gap, row.baseline(metric), metric) if gap else SAME
 
 
 def _notes(
@@ -116,7 +116,7 @@ def _notes(
         if row.advice.without_effect:
             yield f"Left out, without measurable effect: {', '.join(row.advice.without_effect)}"
         yield from (f"Worse: {harm_text(one)}" for one in row.advice.harms)
-    scenario = study.scenario.override(dict(values))
+    scenario = study.scenario.override(values)
     for one in changes:
         about = meaning(scenario, one.path)
         unit = f" [{about.unit}]" if about.unit else ""
@@ -133,8 +133,7 @@ def _provenance(row: Row, values: Mapping[str, Value]) -> Iterator[str]:
         value = with_half(row.mean(metric), gap.half if gap else None, metric)
         of = f" (baseline {amount(row.baseline(metric), metric)})" if gap else ""
         yield f"{metric_label(metric)}: {value}{of}"
-    known = row.evaluation
-    if known is not None and known.validated is None and row.advice is None:
+    if row.evaluation and row.evaluation.validated is None and row.advice is None:
         yield "Not validated: these values rest on search runs alone."
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gridtune.optimize.front.changes import Change
+from gridtune.optimize.explanation.validation_runs import ValidationRuns
+from gridtune.optimize.front.changes import Change, changes
+from gridtune.optimize.front.front import Front
+from gridtune.optimize.front.hypervolume import comparable
 from gridtune.optimize.records.evaluations import Value
+from gridtune.optimize.records.values import key
+from gridtune.optimize.replication.compare import costs, ranges
+from gridtune.optimize.runs.blocks import Sample
 from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
@@ -44,7 +50,7 @@ class Ablation:
         return {
             "path": self.path,
             "before": self.before,
-            "along": list(self.along),
+            "along": self.along,
             "failure": self.failure or None,
             "changes": [one.as_json() for one in self.changes],
         }
@@ -56,25 +62,34 @@ def removals(scenario: Scenario, space: Space, configuration: Configuration) -> 
     found = []
     for path in configuration:
         before = meaning(scenario, path).value
-        left = _left(space, configuration, path, before)
-        along = tuple(other for other in configuration if other != path and other not in left)
+        left: Configuration = {}
+        for parameter in space:
+            value = before if parameter.path == path else configuration.get(parameter.path)
+            if value is not None and parameter.exists(left):
+                left[parameter.path] = value
+        left.pop(path, None)  # it was there for the parameters that exist under it
+        refused = ""
         try:
-            same, refused = scenario.override(left).spec == whole, ""
+            if scenario.override(left).spec == whole:
+                continue
         except ScenarioError as error:
-            same, refused = False, error.faults[0]
-        if not same:
-            found.append(Ablation(path, before, along, left, refused))
+            refused = error.faults[0]
+        along = tuple(other for other in configuration if other != path and other not in left)
+        found.append(Ablation(path, before, along, left, refused))
     return found
 
 
-def _left(space: Space, configuration: Configuration, path: str, before: Value | None) -> Configuration:
-    """What a configuration still sets without a setting, and without those that exist only because of it."""
-    present: Configuration = {}
-    for parameter in space:
-        if parameter.path == path:
-            if before is not None:
-                present[path] = before
-        elif parameter.path in configuration and parameter.exists(present):
-            present[parameter.path] = configuration[parameter.path]
-    present.pop(path, None)
-    return present
+def ablated(
+    found: Front, here: Sample, removed: Sequence[Ablation], validation: ValidationRuns
+) -> tuple[Ablation, ...]:
+    """What each removal does, that with the largest effect first, in shares of the range over the search."""
+    made = []
+    for one in removed:
+        result = None if one.failure else validation.run([one.left])[0]
+        if result is None:
+            made.append(replace(one, failure=one.failure or validation.failures[key(one.left)]))
+        else:
+            made.append(replace(one, changes=changes(found.objectives, here.values, result.values)))
+    rows = costs([evaluation.objectives for evaluation in comparable(found.archive)], found.objectives)
+    widths = dict(zip((o.name for o in found.objectives), ranges(rows).tolist(), strict=True))
+    return tuple(sorted(made, key=lambda one: -one.effect(widths)))

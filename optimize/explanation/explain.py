@@ -7,28 +7,23 @@ the model does not know, and the configuration after each of its settings is put
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from gridtune import limits
-from gridtune.optimize.explanation.ablation import Ablation, removals
-from gridtune.optimize.explanation.neighbours import Neighbourhood, compared, modelled, neighbourhood
+from gridtune.optimize.explanation.ablation import Ablation, ablated, removals
+from gridtune.optimize.explanation.neighbours import Neighbourhood, compared, neighbourhood
 from gridtune.optimize.explanation.validation_runs import ValidationRuns
-from gridtune.optimize.front.changes import Change, changes, other_changes
+from gridtune.optimize.front.changes import Change, changes, modelled, other_changes
 from gridtune.optimize.front.front import Front, Member
-from gridtune.optimize.front.hypervolume import comparable
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Value
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.records.values import key
-from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.runs.blocks import Sample
 from gridtune.optimize.search_space.constraints import Bounded, tightest
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.scenarios.document.path_meaning import Meaning, meaning
+from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.workers.pool import Pool
@@ -42,31 +37,16 @@ class Setting(NamedTuple):
     Attributes:
         path: of the parameter.
         value: that the configuration sets.
-        before: what the baseline has; None if the configuration has made a place for it.
-        meaning: of what the configuration sets.
+        default: what the baseline has; None if the configuration has made a place for it.
+        unit: of the value.
+        meaning: of what the configuration sets, in one line.
     """
 
     path: str
     value: Value
-    before: Value | None
-    meaning: Meaning
-
-
-class Bound(NamedTuple):
-    """Whether a constraint holds, on validation seeds, where the configuration comes closest to breaking it.
-
-    Attributes:
-        constraint: which.
-        nearest: the case and the metric that come closest, and the value there.
-    """
-
-    constraint: Constraint
-    nearest: Bounded
-
-    @property
-    def holds(self) -> bool:
-        """Whether the mean keeps the bound."""
-        return self.constraint.excess(self.nearest.value.mean) <= 0
+    default: Value | None
+    unit: str
+    meaning: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,7 +56,7 @@ class Explanation:
     Attributes:
         front: of the search.
         evaluation: the configuration.
-        bounds: constraints of the search, and whether the configuration keeps them.
+        bounds: constraints of the search, and what comes closest to breaking each, on validation seeds.
         settings: what it sets.
         changes: from the baseline to the configuration, in each objective, by the posterior if `modelled`;
             empty if that fails.
@@ -90,7 +70,7 @@ class Explanation:
 
     front: Front
     evaluation: Evaluation
-    bounds: tuple[Bound, ...]
+    bounds: tuple[tuple[Constraint, Bounded], ...]
     settings: tuple[Setting, ...]
     changes: tuple[Change, ...]
     other_changes: tuple[Change, ...]
@@ -132,37 +112,28 @@ class Explanation:
             "recommended": [{"letter": one.letter, "name": one.title} for one in self.advice],
             "constraints": [
                 {
-                    "constraint": str(one.constraint),
-                    "holds": one.holds,
-                    "case": one.nearest.case,
-                    "metric": one.nearest.metric,
-                    "mean": one.nearest.value.mean,
-                    "standard_error": one.nearest.value.standard_error,
+                    "constraint": str(one),
+                    "holds": one.excess(nearest.value.mean) <= 0,
+                    "case": nearest.case,
+                    "metric": nearest.metric,
+                    "mean": nearest.value.mean,
+                    "standard_error": nearest.value.standard_error,
                 }
-                for one in self.bounds
+                for one, nearest in self.bounds
             ],
             "on_front": self.on_front,
             "probability_non_dominated": member.probability_non_dominated if member else None,
-            "settings": [
-                {
-                    "path": one.path,
-                    "value": one.value,
-                    "default": one.before,
-                    "unit": one.meaning.unit,
-                    "meaning": one.meaning.text,
-                }
-                for one in self.settings
-            ],
+            "settings": [one._asdict() for one in self.settings],
             "against_default": [one.as_json() for one in self.changes],
             "other_metrics": [one.as_json() for one in self.other_changes],
-            "dominated_by": list(around.dominated_by),
-            "dominated_in_search": list(around.dominated_in_search),
+            "dominated_by": around.dominated_by,
+            "dominated_in_search": around.dominated_in_search,
             "dominators": [one.as_json() for one in around.dominators],
             "neighbours": [one.as_json() for one in around.neighbours],
             "ablations": None if self.ablations is None else [one.as_json() for one in self.ablations],
             "replications": self.replications,
             "runs": self.runs,
-            "notes": list(self.notes),
+            "notes": self.notes,
         }
 
 
@@ -187,7 +158,9 @@ def explain(
         ScenarioError: it fails on validation seeds.
     """
     scenario, values = settings.scenario, evaluation.values
-    validation = ValidationRuns(settings, replications or _validation_count(found), pool, progress, work)
+    validated = [one.evaluation.validation_replications for one in found.members if one.validated]
+    wanted = replications or max(VALIDATED, *(validated or [found.archive.replications]))
+    validation = ValidationRuns(settings, wanted, pool, progress, work)
     removed = removals(scenario, settings.space, values) if ablate else []
     here, base, *_ = validation.run([values, {}, *(one.left for one in removed if not one.failure)])
     if here is None:
@@ -201,39 +174,23 @@ def explain(
         known, denied = compared(found, standing, evaluation, (start, here.values), "against the baseline")
         notes += denied
     changed = scenario.override(values)
+    meanings = {path: meaning(changed, path) for path in values}
     return Explanation(
         found,
         evaluation,
-        tuple(Bound(one, tightest(one, here.evaluation.cases)) for one in settings.constraints),
+        tuple((one, tightest(one, here.evaluation.cases)) for one in settings.constraints),
         tuple(
-            Setting(path, value, meaning(scenario, path).value, meaning(changed, path))
-            for path, value in values.items()
+            Setting(path, values[path], meaning(scenario, path).value, one.unit, one.text)
+            for path, one in meanings.items()
         ),
         known,
         other_changes(found.objectives, start, here.values, validation.evaluator.table.units),
         around,
-        _ablations(found, here, removed, validation) if ablate else None,
+        ablated(found, here, removed, validation) if ablate else None,
         len(validation.replications),
         validation.evaluator.simulated,
         (*notes, *around.notes),
     )
-
-
-def _ablations(
-    found: Front, here: Sample, removed: Sequence[Ablation], validation: ValidationRuns
-) -> tuple[Ablation, ...]:
-    """What each removal does, that with the largest effect first, in shares of the range over the search."""
-    made = []
-    for one in removed:
-        result = None if one.failure else validation.run([one.left])[0]
-        if result is None:
-            made.append(replace(one, failure=one.failure or validation.failures[key(one.left)]))
-        else:
-            made.append(replace(one, changes=changes(found.objectives, here.values, result.values)))
-    rows = costs([evaluation.objectives for evaluation in comparable(found.archive)], found.objectives)
-    widths = np.ptp(rows, axis=0) if len(rows) else np.zeros(len(found.objectives))
-    ranges = {o.name: float(width) or 1.0 for o, width in zip(found.objectives, widths, strict=True)}
-    return tuple(sorted(made, key=lambda one: -one.effect(ranges)))
 
 
 def find_configuration(found: Front, text: str) -> Evaluation:
@@ -243,34 +200,22 @@ def find_configuration(found: Front, text: str) -> Evaluation:
         ScenarioError: there is none; names those that there are.
     """
     archive = found.archive
-    evaluations = {one.number: one for one in archive.evaluations}
-    names = {name: one.number for one in archive.recommendations for name in _names(one)}
+    called = {one.letter: one.number for one in archive.recommendations}
     if archive.baseline is not None:
-        names["baseline"] = archive.baseline
+        called["baseline"] = archive.baseline
+    titles = {part: one.number for one in archive.recommendations for part in one.title.split(",")}
+    names = {_spoken(name): number for name, number in (titles | called).items()}
     number = text.strip().strip("()")
     chosen = names.get(_spoken(text))
     if chosen is None and number.isdecimal() and len(number) <= limits.DIGITS:
         chosen = int(number)
-    if chosen is None or chosen not in evaluations:
+    evaluation = next((one for one in archive.evaluations if one.number == chosen), None)
+    if evaluation is None:
         numbers = ", ".join(str(member.evaluation.number) for member in found.on_front) or "none"
-        letters = [one.letter for one in archive.recommendations]
-        also = ", ".join([*letters, *(["baseline"] if archive.baseline is not None else [])])
-        raise ScenarioError(
-            f"{archive.study}: no configuration {text[:60]}; the front has {numbers}"
-            f"{f', also called {also}' if also else ''}"
-        )
-    return evaluations[chosen]
-
-
-def _names(one: Recommendation) -> list[str]:
-    return [one.letter.lower(), *(_spoken(part) for part in one.title.split(","))]
+        also = f", also called {', '.join(called)}" if called else ""
+        raise ScenarioError(f"{archive.study}: no configuration {text[:60]}; the front has {numbers}{also}")
+    return evaluation
 
 
 def _spoken(name: str) -> str:
     return name.strip().lower().replace("_", " ").replace("-", " ")
-
-
-def _validation_count(found: Front) -> int:
-    """As many replications as the front was validated by."""
-    counts = [len(e.values) for member in found.members for e in (member.evaluation.validated or {}).values()]
-    return max(VALIDATED, *(counts or [found.archive.replications]))

@@ -13,20 +13,14 @@ import numpy as np
 
 from gridtune.optimize.explanation.validation_runs import ValidationRuns
 from gridtune.optimize.explanation.words import in_words
-from gridtune.optimize.front.changes import Change, Runs, between, changes
+from gridtune.optimize.front.changes import Change, Runs, between, changes, modelled
 from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Value
 from gridtune.optimize.records.values import key
-from gridtune.optimize.replication.compare import costs
-
-Array = np.ndarray[Any, np.dtype[np.float64]]
+from gridtune.optimize.replication.compare import Array, costs, ranges
 
 DOMINATORS = 3  # shown at most, of the configurations that dominate one
-
-
-def modelled(front: Front, *configurations: Evaluation) -> bool:
-    """Whether the posterior knows the configurations."""
-    return front.posterior is not None and all(one.number in front.posterior for one in configurations)
 
 
 def compared(
@@ -45,24 +39,22 @@ def compared(
         replace(one, start=front.value(start.number, one.metric), to=front.value(to.number, one.metric))
         for one in between(front, start, to)
     )
-    validated = {one.metric.name: one for one in seen}
-    notes = []
-    for one in known:
-        other = validated.get(one.metric.name)
-        if other is not None and _apart(one, other):
-            told, model = in_words(other), in_words(one)
-            if told != model:  # without noise intervals are single numbers, which differ by rounding
-                notes.append(
-                    f"{about}, validation runs say otherwise than the posterior: {told}, not {model}"
-                )
-    return known, notes
+    denied = [
+        (in_words(other), in_words(one))
+        for one in known
+        for other in seen
+        if one.metric == other.metric and _apart(one.difference, other.difference)
+    ]
+    return known, [
+        f"{about}, validation runs say otherwise than the posterior: {told}, not {model}"
+        for told, model in denied
+        if told != model  # without noise intervals are single numbers, which differ by rounding
+    ]
 
 
-def _apart(one: Change, other: Change) -> bool:
-    a, b = one.difference, other.difference
-    if a.low is None or a.high is None or b.low is None or b.high is None:
-        return False
-    return a.low > b.high or b.low > a.high
+def _apart(a: Difference, b: Difference) -> bool:
+    """Whether two intervals have nothing in common."""
+    return a.half is not None and b.half is not None and abs(a.mean - b.mean) > a.half + b.half
 
 
 @dataclass(frozen=True)
@@ -85,10 +77,7 @@ class Neighbour:
 
     def as_json(self) -> dict[str, Any]:
         """For JSON."""
-        return {
-            "number": self.number,
-            "better_in": list(self.better_in),
-            "worse_in": list(self.worse_in),
+        return vars(self) | {
             "changes": [one.as_json() for one in self.changes],
             "differs": [{"path": path, "here": here, "there": there} for path, here, there in self.differs],
         }
@@ -108,11 +97,11 @@ class Neighbourhood:
             each.
     """
 
-    dominators: tuple[Neighbour, ...] = field(default=(), repr=False)
-    dominated_by: tuple[int, ...] = ()
-    dominated_in_search: tuple[int, ...] = ()
-    neighbours: tuple[Neighbour, ...] = field(default=(), repr=False)
-    notes: tuple[str, ...] = ()
+    dominators: tuple[Neighbour, ...] = field(repr=False)
+    dominated_by: tuple[int, ...]
+    dominated_in_search: tuple[int, ...]
+    neighbours: tuple[Neighbour, ...] = field(repr=False)
+    notes: tuple[str, ...]
 
 
 def neighbourhood(
@@ -125,24 +114,22 @@ def neighbourhood(
     Those of the front that the search has not validated are run on validation seeds now.
     """
     others = [m for m in found.on_front if evaluation.number not in (m.evaluation.number, *m.equivalents)]
-    if not others:
-        return Neighbourhood()
-    places, place = _places(found, others, evaluation, here)
-    ranges = np.ptp(np.vstack([places, place]), axis=0)
-    gaps = (places - place) / np.where(ranges > 0, ranges, 1.0)
+    numbers = [member.evaluation.number for member in others]
+    places = _places(found, others, evaluation, here)
+    gaps = (places[:-1] - places[-1]) / ranges(places)
     near = np.argsort(np.sqrt((gaps**2).sum(axis=1)), kind="stable").tolist()
     dominating = [k for k in near if _dominates(gaps[k])]
-    sides: dict[int, tuple[list[str], list[str]]] = {k: ([], []) for k in near}
-    if not dominating:
-        for column, objective in enumerate(found.objectives):
-            for side, sign in enumerate((-1, 1)):
-                first = next((k for k in near if sign * gaps[k, column] > 0), None)
-                if first is not None:
-                    sides[first][side].append(objective.name)
-    shown = dominating[:DOMINATORS] or [k for k in near if any(sides[k])]
+    names = [objective.name for objective in found.objectives]
+    sides = [  # the nearest by objective: of what is better there, and of what is worse
+        {name: next((k for k in near if sign * gaps[k, at] > 0), -1) for at, name in enumerate(names)}
+        for sign in (-1, 1)
+    ]
+    shown = dominating[:DOMINATORS] or [k for k in near if any(k in side.values() for side in sides)]
+    validation.run([others[k].evaluation.values for k in shown if not others[k].validated])
     made, notes = [], []
-    for k, there in zip(shown, _runs([others[k] for k in shown], validation), strict=True):
+    for k in shown:
         other = others[k].evaluation
+        there = _runs(others[k], validation)
         if there is None:
             why = validation.failures[key(other.values)]
             notes.append(f"configuration {other.number} fails on validation seeds: {why}")
@@ -150,13 +137,15 @@ def neighbourhood(
         about = f"on the way to configuration {other.number}"
         changed, denied = compared(found, evaluation, other, (here, there), about)
         notes += denied
-        better, worse = map(tuple, sides[k])
+        better, worse = (
+            tuple(name for name, at in side.items() if at == k and not dominating) for side in sides
+        )
         made.append(Neighbour(other.number, better, worse, changed, _differs(evaluation, other)))
     before = costs([*(m.evaluation.objectives for m in others), evaluation.objectives], found.objectives)
     return Neighbourhood(
         tuple(made) if dominating else (),
-        tuple(others[k].evaluation.number for k in dominating),
-        tuple(others[k].evaluation.number for k in near if _dominates(before[k] - before[-1])),
+        tuple(numbers[k] for k in dominating),
+        tuple(numbers[k] for k in near if _dominates(before[k] - before[-1])),
         () if dominating else tuple(made),
         tuple(notes),
     )
@@ -167,40 +156,30 @@ def _dominates(gaps: Array) -> bool:
     return bool((gaps <= 0).all() and (gaps < 0).any())
 
 
-def _places(
-    found: Front, others: Sequence[Member], evaluation: Evaluation, here: Runs
-) -> tuple[Array, Array]:
+def _places(found: Front, others: Sequence[Member], evaluation: Evaluation, here: Runs) -> Array:
     """The other configurations and this one, to be minimised: posterior means if all have one.
 
     Else on validation seeds if the front is validated.
     """
     if modelled(found, evaluation, *(member.evaluation for member in others)):
-        return found.costs(others), found.means[evaluation.number]
+        return np.vstack([found.costs(others), found.means[evaluation.number]])
     estimates = [*(m.evaluation.objectives for m in others), evaluation.objectives]
     if found.validated:
         every: list[Runs] = [{n: e.values for n, e in m.estimates.items()} for m in others] + [here]
         count = min(len(runs[o.name]) for runs in every for o in found.objectives)
         estimates = [{o.name: Estimate.of(runs[o.name][:count]) for o in found.objectives} for runs in every]
-    rows = costs(estimates, found.objectives)
-    return rows[:-1], rows[-1]
+    return costs(estimates, found.objectives)
 
 
-def _runs(members: Sequence[Member], validation: ValidationRuns) -> list[Runs | None]:
-    """Members on validation seeds: as the search has kept them, or run now; None for one that fails."""
-    made = iter(validation.run([m.evaluation.values for m in members if not m.validated]))
-    found: list[Runs | None] = []
-    for member in members:
-        if member.evaluation.validated is not None:
-            found.append({name: one.values for name, one in member.evaluation.validated.items()})
-        else:
-            new = next(made)
-            found.append(None if new is None else new.values)
-    return found
+def _runs(member: Member, validation: ValidationRuns) -> Runs | None:
+    """A member on validation seeds: as the search has kept it, or run now; None if it fails."""
+    if member.validated:
+        return {name: one.values for name, one in member.estimates.items()}
+    sample = validation.run([member.evaluation.values])[0]
+    return None if sample is None else sample.values
 
 
 def _differs(here: Evaluation, there: Evaluation) -> tuple[tuple[str, Value | None, Value | None], ...]:
-    pairs = (
-        (path, here.values.get(path), there.values.get(path))
-        for path in dict.fromkeys([*here.values, *there.values])
-    )
+    paths = dict.fromkeys([*here.values, *there.values])
+    pairs = ((path, here.values.get(path), there.values.get(path)) for path in paths)
     return tuple(pair for pair in pairs if pair[1] != pair[2])

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gridtune.optimize.explanation.ablation import Ablation
 from gridtune.optimize.explanation.explain import Explanation
 from gridtune.optimize.explanation.words import in_words, told_changes
-from gridtune.optimize.front.changes import Change, baseline_chance
-from gridtune.optimize.records.difference import INTERVAL
-from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.report.numbers import metric_label, setting, with_half
+from gridtune.optimize.records.difference import INTERVAL, Change
+from gridtune.optimize.report.numbers import as_objective, metric_label, setting, with_half
+from gridtune.optimize.search_space.constraints import feasible
 from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.results.text import terminal_width, wrapped
 
@@ -18,73 +16,68 @@ from gridtune.scenarios.results.text import terminal_width, wrapped
 def told(found: Explanation) -> str:
     """An explanation as text in lines as wide as the terminal, ending in a line break."""
     width = terminal_width()
-    parts = [[*_where(found), *_in_short(found)], list(_against_baseline(found)), list(_ablations(found))]
-    parts += [list(_settings(found)), list(_around(found)), list(_small_print(found))]
-    return "\n\n".join("\n".join(wrapped(lines, width)) for lines in parts if lines) + "\n"
+    parts = (_in_short, _against_baseline, _ablations, _settings, _around, _small_print)
+    texts = ("\n".join(wrapped(part(found), width)) for part in parts)
+    return "\n\n".join(filter(None, texts)) + "\n"
 
 
-def _where(found: Explanation) -> Iterator[str]:
-    archive, number = found.front.archive, found.evaluation.number
+def _in_short(found: Explanation) -> Iterator[str]:
+    """What and where it is, what it gains and costs, and the setting that matters most."""
     also = "".join(f" ({item.letter}: {item.title})" for item in found.advice)
-    yield f"Configuration {number}{also} of {archive.study}"
-    for one in found.bounds:
-        known = one.nearest
-        metric = Objective(known.metric, "minimize", one.constraint.unit)
-        where = f" in {known.case}" if len(archive.cases) > 1 else ""
-        value = f"{with_half(known.value.mean, known.value.standard_error, metric)}{known.whose}"
-        yield f"It {'keeps' if one.holds else 'breaks'} {one.constraint}: {value}{where}."
-    member, around = found.member, found.neighbourhood
+    yield f"Configuration {found.evaluation.number}{also} of {found.front.archive.study}"
+    for one, nearest in found.bounds:
+        mean = nearest.value.mean
+        value = with_half(mean, nearest.value.standard_error, as_objective(one))
+        where = f" in {nearest.case}" if len(found.front.archive.cases) > 1 else ""
+        does = "keeps" if one.excess(mean) <= 0 else "breaks"
+        yield f"It {does} {one}: {value}{nearest.whose}{where}."
+    yield from _place(found)
+    if not found.changes:
+        return
+    sure = [c for c in found.changes if c.beyond_noise]
+    sides = (("gains", [c for c in sure if c.better]), ("costs", [c for c in sure if not c.better]))
+    told = [f"{verb} {', '.join(metric_label(c.metric) for c in some)}" for verb, some in sides if some]
+    if not told:
+        yield "In short: no objective differs significantly from the baseline."
+        return
+    first = next((a.path for a in found.ablations or () if any(c.beyond_noise for c in a.changes)), None)
+    most = f" Of its settings {first} matters most." if first else ""
+    yield f"In short: against the baseline it {' and '.join(told)}.{most}"
+
+
+def _place(found: Explanation) -> Iterator[str]:
+    """Whether it is on the front, and why not."""
+    member, around, archive = found.member, found.neighbourhood, found.front.archive
+    number, posterior = found.evaluation.number, found.front.posterior
     if around.dominated_by:
         source = "by the posterior" if found.modelled else "on the same validation seeds"
         yield f"Not on the front: {source} it is dominated by {_configurations(around.dominated_by)}."
-    elif member is None:
+        return
+    chance = member.probability_non_dominated if member else None
+    judged = not member and number == archive.baseline and feasible(found.evaluation, archive.constraints)
+    if judged and posterior is not None:
+        chance = posterior.chances.get(number)
+    at_all = "" if chance is None else f"; that none at all does has probability {chance:.2f}"
+    if member is None:
         rivals = around.dominated_in_search
         before = f"in the search it was dominated by {_configurations(rivals)}, " if rivals else ""
         source = "by all its runs" if found.modelled else "on validation seeds"
-        mine = baseline_chance(found.front) if number == archive.baseline else None
-        yield f"Not on the front: {before}{source} no configuration on the front dominates it{_of_all(mine)}."
-    else:
-        if member.evaluation.number != number:
-            yield f"Gives the same as configuration {member.evaluation.number} in every replication."
-        chance = member.probability_non_dominated
+        yield f"Not on the front: {before}{source} no configuration on the front dominates it{at_all}."
+        return
+    if member.evaluation.number != number:
+        yield f"Gives the same as configuration {member.evaluation.number} in every replication."
+    seeds = "on validation seeds" if found.front.validated else "in the search (not validated)"
+    source = "by the posterior" if found.modelled else seeds
+    if member.non_dominated:
         likely = "" if chance is None else f", with probability {chance:.2f}"
-        seeds = "on validation seeds" if found.front.validated else "in the search (not validated)"
-        source = "by the posterior" if found.modelled else seeds
-        if member.non_dominated:
-            yield f"On the front: no other configuration dominates it {source}{likely}."
-        else:
-            yield f"Not on the front, though no configuration on it dominates it {source}{_of_all(chance)}."
+        yield f"On the front: no other configuration dominates it {source}{likely}."
+    else:
+        yield f"Not on the front, though no configuration on it dominates it {source}{at_all}."
 
 
 def _configurations(numbers: Sequence[int]) -> str:
     several = f"{len(numbers)} configurations: " if len(numbers) > 1 else "configuration "
     return several + ", ".join(map(str, numbers))
-
-
-def _of_all(chance: float | None) -> str:
-    """How probably no other configuration dominates one."""
-    return "" if chance is None else f"; that none at all does has probability {chance:.2f}"
-
-
-def _in_short(found: Explanation) -> Iterator[str]:
-    """What it gains and costs against the baseline, and the setting that matters most."""
-    if not found.changes:
-        return
-    sure = [c for c in found.changes if c.beyond_noise]
-    sides = [
-        f"{verb} {', '.join(metric_label(c.metric) for c in some)}"
-        for verb, some in (
-            ("gains", [c for c in sure if c.better]),
-            ("costs", [c for c in sure if not c.better]),
-        )
-        if some
-    ]
-    if not sides:
-        yield "In short: no objective differs significantly from the baseline."
-        return
-    first = next((a.path for a in found.ablations or () if any(c.beyond_noise for c in a.changes)), None)
-    most = f" Of its settings {first} matters most." if first else ""
-    yield f"In short: against the baseline it {' and '.join(sides)}.{most}"
 
 
 def _against_baseline(found: Explanation) -> Iterator[str]:
@@ -107,42 +100,38 @@ def _ablations(found: Explanation) -> Iterator[str]:
         return
     yield "What its settings do: each put back alone to the baseline"
     for one in found.ablations:
-        yield from _ablation(one)
+        before = "what the baseline has" if one.before is None else setting(one.before)
+        along = f", which takes {', '.join(one.along)} with it" if one.along else ""
+        yield f"  {one.path} back to {before}{along}"
+        if one.failure:
+            yield f"    cannot be run: {one.failure}"
+        elif not any(change.difference.mean for change in one.changes):
+            yield "    changes nothing in any replication"
+        else:
+            yield from _indented(one.changes, 4)
     if len(found.ablations) > 1:
         yield "  (settings act together, so these need not add up to the whole)"
-
-
-def _ablation(one: Ablation) -> Iterator[str]:
-    before = "what the baseline has" if one.before is None else setting(one.before)
-    along = f", which takes {', '.join(one.along)} with it" if one.along else ""
-    yield f"  {one.path} back to {before}{along}"
-    if one.failure:
-        yield f"    cannot be run: {one.failure}"
-    elif not any(change.difference.mean for change in one.changes):
-        yield "    changes nothing in any replication"
-    else:
-        yield from _indented(one.changes, 4)
 
 
 def _settings(found: Explanation) -> Iterator[str]:
     if found.settings:
         yield "It sets"
     for one in found.settings:
-        unit = f" {one.meaning.unit}" if one.meaning.unit else ""
-        default = "as in the scenario" if one.value == one.before else f"scenario: {setting(one.before)}"
-        text = f": {one.meaning.text}" if one.meaning.text else ""
+        unit = f" {one.unit}" if one.unit else ""
+        default = "as in the scenario" if one.value == one.default else f"scenario: {setting(one.default)}"
+        text = f": {one.meaning}" if one.meaning else ""
         yield f"  {one.path} = {setting(one.value)}{unit} ({default}){text}"
 
 
 def _around(found: Explanation) -> Iterator[str]:
-    around = found.neighbourhood
+    around, labels = found.neighbourhood, {one.name: metric_label(one) for one in found.front.objectives}
     if around.dominators:
         yield "What dominates it, the nearest first" if len(around.dominators) > 1 else "What dominates it"
     elif around.neighbours:
         yield "Its neighbours on the front"
     for one in around.dominators or around.neighbours:
         sides = [
-            f"{way} in {', '.join(_label(found, name) for name in names)}"
+            f"{way} in {', '.join(labels[name] for name in names)}"
             for way, names in (("better", one.better_in), ("worse", one.worse_in))
             if names
         ]
@@ -151,10 +140,6 @@ def _around(found: Explanation) -> Iterator[str]:
         if one.differs:
             differs = (f"{path} ({setting(b)} instead of {setting(a)})" for path, a, b in one.differs)
             yield f"    differs in {', '.join(differs)}"
-
-
-def _label(found: Explanation, name: str) -> str:
-    return metric_label(next(one for one in found.front.objectives if one.name == name))
 
 
 def _small_print(found: Explanation) -> Iterator[str]:

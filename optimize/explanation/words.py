@@ -15,13 +15,12 @@ def in_words(one: Change) -> str:
     gap, name = one.difference, metric_label(one.metric)
     if gap.verdict == "equal":
         return f"{name} the same"
-    way, sign = ("higher", 1) if gap.mean > 0 else ("lower", -1)
-    text = f"{name} {way} by {_size(abs(gap.mean), one.metric)}"
+    text = f"{name} {'higher' if gap.mean > 0 else 'lower'} by {_size(abs(gap.mean), one.metric)}"
     if gap.low is None or gap.high is None:
         return f"{text} (one run: noise is unknown)"
     if gap.low == gap.high:
         return f"{text} in every run"
-    low, high = sorted((sign * gap.low, sign * gap.high))
+    low, high = (gap.low, gap.high) if gap.mean > 0 else (-gap.high, -gap.low)
     return f"{text} ({_size(low, one.metric)} to {_size(high, one.metric)})"
 
 

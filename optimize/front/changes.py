@@ -12,11 +12,9 @@ from dataclasses import replace
 
 from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.records.change import Change
-from gridtune.optimize.records.difference import Difference
+from gridtune.optimize.records.difference import Change, Difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective, of_class
 from gridtune.optimize.replication.paired import difference
-from gridtune.optimize.search_space.constraints import feasible
 
 WIDER = 1.1  # times the half-interval of the paired test, at which the posterior says less than that test
 ENOUGH = 5  # runs of two configurations, after which what was equal in all of them is called the same
@@ -56,16 +54,9 @@ def other_changes(
     return tuple(sorted(clear, key=lambda one: (-one.relative, one.metric.name))[:OTHERS])
 
 
-def baseline_chance(front: Front) -> float | None:
-    """Probability that no other evaluated configuration dominates the baseline; None if unknown."""
-    number = front.archive.baseline
-    for member in front.members:
-        if member.evaluation.number == number:
-            return member.probability_non_dominated
-    standing = front.archive.standing
-    if standing is None or front.posterior is None or not feasible(standing, front.archive.constraints):
-        return None
-    return front.posterior.chances.get(standing.number)
+def modelled(front: Front, *configurations: Evaluation) -> bool:
+    """Whether the posterior knows the configurations."""
+    return front.posterior is not None and all(one.number in front.posterior for one in configurations)
 
 
 def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
@@ -86,19 +77,16 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
     for advice in front.archive.recommendations:
         if (start.number, to.number) == (front.archive.baseline, advice.number) and advice.replications:
             return tuple(advice.objectives[objective.name] for objective in front.objectives)
-    before, after, both = start.objectives, to.objectives, False
-    if start.validated and to.validated:
-        before, after, both = start.validated, to.validated, True
-    paired = [change(o, before[o.name].values, after[o.name].values) for o in front.objectives]
-    posterior = front.posterior
-    if posterior is None or start.number not in posterior or to.number not in posterior:
-        return tuple(paired)
+    both = bool(start.validated and to.validated)
+    before, after = ((one.validated if both else None) or one.objectives for one in (start, to))
+    posterior = front.posterior if modelled(front, start, to) else None
     made = []
-    for one in paired:
+    for objective in front.objectives:
+        one = change(objective, before[objective.name].values, after[objective.name].values)
         gap = one.difference
-        same = gap.verdict == "equal" and gap.pairs >= ENOUGH and _same_in_all_runs(start, to, one.metric)
-        if not same:
-            model = posterior.difference(to.number, start.number, one.metric, gap.pairs)
+        same = gap.verdict == "equal" and gap.pairs >= ENOUGH and _same_in_all_runs(start, to, objective)
+        if posterior is not None and not same:
+            model = posterior.difference(to.number, start.number, objective, gap.pairs)
             one = replace(one, difference=_informed(model, gap) if both else model)
         made.append(one)
     return tuple(made)
@@ -109,11 +97,9 @@ def _informed(model: Difference, paired: Difference) -> Difference:
 
     They do if their interval is narrower by more than a tenth, or leaves out what the model expects.
     """
-    if paired.pairs < ENOUGH or paired.low is None or paired.high is None:
+    if paired.pairs < ENOUGH or paired.half is None or model.half is None:
         return model
-    if model.half is None or paired.half is None:
-        return model
-    denied = not paired.low <= model.mean <= paired.high
+    denied = abs(model.mean - paired.mean) > paired.half
     return paired if denied or paired.half * WIDER < model.half else model
 
 
@@ -123,11 +109,9 @@ def _same_in_all_runs(start: Evaluation, to: Evaluation, objective: Objective) -
     What was always the same number, as of rare events, must have been so in runs of one configuration alone,
     too.
     """
-    name, step = objective.name, objective.resolution
-    parts = ([one.objectives, one.validated or {}] for one in (start, to))
-    values = [tuple(part[name].values if part else () for part in both) for both in zip(*parts, strict=True)]
-    equal = all(difference(after, before, step).mean == 0 for before, after in values if before and after)
-    common = {value for before, after in values for value, _ in zip(before, after, strict=False)}
-    return equal and (
-        len(common) > 1 or common == {value for rows in values for row in rows for value in row}
-    )
+    parts = ((start.objectives, to.objectives), (start.validated, to.validated))
+    values = [[part[objective.name].values if part else () for part in both] for both in parts]
+    gaps = [change(objective, *both).difference.mean for both in values if all(both)]
+    common = {value for both in values for value, _ in zip(*both, strict=False)}
+    every = {value for both in values for runs in both for value in runs}
+    return not any(gaps) and (len(common) > 1 or common == every)

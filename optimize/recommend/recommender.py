@@ -23,8 +23,7 @@ from gridtune.optimize.recommend.harm import harms, harms_of_replay, worst_of
 from gridtune.optimize.recommend.ordering import Ordering
 from gridtune.optimize.recommend.subsets import Unit, combined, rounded, units_of
 from gridtune.optimize.recommend.titles import title_of
-from gridtune.optimize.records.change import Change
-from gridtune.optimize.records.difference import INTERVAL, ROUNDING
+from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Change
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
 from gridtune.optimize.replication.compare import shares, signs
@@ -185,7 +184,7 @@ class Recommender:
         compromise = None
         ahead = [at for at, row in enumerate(values) if (row < start).any()]
         if len(front.objectives) > 1 and ahead:
-            compromise = ahead[int(shares(values, values)[ahead].max(axis=1).argmin())]
+            compromise = ahead[int(shares(values)[ahead].max(axis=1).argmin())]
             chosen.setdefault(compromise, [])
         return [
             self._candidate(members[at], some, at == compromise) for at, some in list(chosen.items())[:MOST]

@@ -1,4 +1,4 @@
-"""The difference between two configurations under common random numbers, with its interval."""
+"""What happens to an objective from one configuration to another under common random numbers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,23 @@ Verdict = Literal["equal", "clearly", "probably", "unsure", "unknown"]
 CLEARLY, PROBABLY = 0.99, 0.90  # two-sided confidence that a difference has its sign
 INTERVAL = 0.95
 ROUNDING = 1e-12  # of the values: differences below are none
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is traded off.
+
+    Attributes:
+        name: of the metric.
+        direction: which way is better.
+        unit: of the metric.
+        resolution: least difference that means anything, in the unit; 0 if any does.
+    """
+
+    name: str
+    direction: Literal["minimize", "maximize"]
+    unit: str = ""
+    resolution: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -71,3 +88,56 @@ class Difference:
     def as_json(self) -> dict[str, Any]:
         """For JSON."""
         return asdict(self) | {"verdict": self.verdict}
+
+
+@dataclass(frozen=True)
+class Change:
+    """What happens to a metric.
+
+    Attributes:
+        metric: which, and which way is better.
+        start, to: means over the paired replications.
+        difference: `to` minus `start`.
+    """
+
+    metric: Objective
+    start: float
+    to: float
+    difference: Difference
+
+    def __repr__(self) -> str:
+        return f"Change({self.metric.name!r}, {self.start:.6g} to {self.to:.6g}: {self.difference.verdict})"
+
+    @property
+    def better(self) -> bool:
+        """Whether the mean gets better."""
+        return self.difference.mean * (1 if self.metric.direction == "maximize" else -1) > 0
+
+    @property
+    def significant(self) -> bool:
+        """Whether the mean is not 0 and its interval leaves 0 out; a single pair has no interval."""
+        low, high = self.difference.low, self.difference.high
+        return bool(self.difference.mean) and (low is None or high is None or low > 0 or high < 0)
+
+    @property
+    def beyond_noise(self) -> bool:
+        """Whether it is told, and by an interval."""
+        return self.significant and self.difference.half is not None
+
+    @property
+    def relative(self) -> float:
+        """Size of the difference as a share of the larger of the two means."""
+        size = max(abs(self.start), abs(self.to))
+        return abs(self.difference.mean) / size if size else 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "metric": self.metric.name,
+            "direction": self.metric.direction,
+            "unit": self.metric.unit,
+            "from": self.start,
+            "to": self.to,
+            "better": self.better if self.difference.mean else None,
+            "difference": self.difference.as_json(),
+        }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gridtune.optimize.records.objective import Objective
+from gridtune.optimize.records.difference import Objective
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.records.values import Value
 from gridtune.scenarios.execution.replicate import Summary as Estimate
@@ -45,18 +45,14 @@ class Constraint:
         """Whether the metric must stay below the bound."""
         return self.relation in ("<=", "<")
 
-    def parts(self, metrics: Iterable[str]) -> list[str]:
+    def parts(self, metrics: Collection[str]) -> list[str]:
         """Of these metrics those that must keep it: its own, and that of each class where it is a guard's.
 
         Of waits only the classes count, if there are any: in each run another one is the worst by chance.
         """
+        own = [self.metric] if self.metric in metrics else []
         by_class = self.metric in GUARDS
-        own, classes = [], []
-        for name in metrics:
-            if name == self.metric:
-                own.append(name)
-            elif by_class and name.startswith(f"{self.metric}."):
-                classes.append(name)
+        classes = [name for name in metrics if by_class and name.startswith(f"{self.metric}.")]
         return classes if classes and self.metric == EXCESS_WAIT else own + classes
 
     def excess(self, value: float) -> float:
@@ -101,7 +97,7 @@ class Evaluation:
 
     @property
     def replications(self) -> int:
-        """How many runs on the seeds of the search stand behind the objectives."""
+        """Its number of runs on the seeds of the search."""
         return replications(self.objectives)
 
     @property

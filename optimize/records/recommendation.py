@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from gridtune.optimize.records.change import Change
+from gridtune.optimize.records.difference import Change
 from gridtune.optimize.records.values import Value
 
 
@@ -80,9 +79,3 @@ class Recommendation:
     objectives: dict[str, Change]
     harms: tuple[Harm, ...] = ()
     replications: int = 0
-
-    def as_json(self) -> dict[str, Any]:
-        """For JSON and for storing."""
-        from dataclasses import asdict
-
-        return asdict(self)

@@ -65,11 +65,8 @@ def observed(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Obje
 def padded(each: Sequence[Sequence[Sequence[float]]], columns: int) -> Array:
     """Single values, configurations x columns x replications; 0 where a configuration has no more."""
     most = max((len(known) for row in each for known in row), default=0)
-    values = np.zeros((len(each), columns, most))
-    for configuration, row in enumerate(each):
-        for column, known in enumerate(row):
-            values[configuration, column, : len(known)] = known
-    return values
+    filled = [[[*known, *[0.0] * (most - len(known))] for known in row] for row in each]
+    return np.array(filled, dtype=float).reshape(len(each), columns, most)
 
 
 def non_dominated(values: Array) -> list[int]:
@@ -81,16 +78,20 @@ def non_dominated(values: Array) -> list[int]:
     return [int(k) for k in np.flatnonzero(moocore.is_nondominated(values, keep_weakly=True))]
 
 
-def shares(values: Array, among: Array) -> Array:
-    """How far values are from the best of some configurations, in shares of their range in each objective.
+def shares(values: Array) -> Array:
+    """How far values are from the best, in shares of their range in each objective.
 
     Args:
-        values: to be minimised, configurations x objectives.
-        among: configurations that define the best and the range, likewise; where all are equal in an
-            objective, the distance is not scaled.
+        values: to be minimised, configurations x objectives; where all are equal in an objective, the
+            distance is 0.
     """
-    ranges = np.ptp(among, axis=0)
-    return np.asarray((values - among.min(axis=0)) / np.where(ranges > 0, ranges, 1.0))
+    return np.asarray((values - values.min(axis=0)) / ranges(values))
+
+
+def ranges(values: Array) -> Array:
+    """Ranges of the columns of a matrix; 1 where all its rows are equal."""
+    found = np.ptp(values, axis=0)
+    return np.asarray(np.where(found > 0, found, 1.0))
 
 
 def signs(objectives: Sequence[Objective]) -> Array:

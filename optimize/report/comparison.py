@@ -20,6 +20,8 @@ from gridtune.optimize.replication.paired import difference
 
 RESAMPLES = 400  # of replications, behind the interval of a difference of hypervolumes
 
+Interval = tuple[float, float] | tuple[None, None]
+
 
 @dataclass(frozen=True)
 class Row:
@@ -68,7 +70,7 @@ def compared(
     return Row(name or metric.name, metric.unit, start, start + mean, mean, low, high, common, better)
 
 
-def _welch(first: Sequence[float], second: Sequence[float]) -> tuple[float | None, float | None]:
+def _welch(first: Sequence[float], second: Sequence[float]) -> Interval:
     """The interval of a difference of means, by Welch's test; none of single values."""
     from scipy.stats import ttest_ind
 
@@ -94,42 +96,35 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
         a, b: fronts with members.
         common: whether replications of the same number share random numbers.
     """
-    runs = [_values(front) for front in (a, b)]
+    estimates = [[member.estimates for member in front.on_front] for front in (a, b)]
+    runs = [observed(some, a.objectives)[:, :, : min(map(replications, some))] for some in estimates]
     if common:  # the replications that all members of both have
         count = min(part.shape[2] for part in runs)
         runs = [part[:, :, :count] for part in runs]
     first, second = (hypervolume(part.mean(axis=2), a.objectives, a.reference) for part in runs)
-    half = _half(runs, a, common)
-    gap = second - first
-    low, high = (None, None) if half is None else (gap - half, gap + half)
+    gap, (low, high) = second - first, _interval(runs, a, common, second - first)
     here, there = (float(len(front.on_front)) for front in (a, b))
     rows = [
         Row("hypervolume", "", first, second, gap, low, high, common, gap > 0 if gap else None),
         Row("configurations on the front", "", here, there, there - here),
     ]
     for at, objective in enumerate(a.objectives):
-        values = []
-        for front in (a, b):
-            best = min(front.on_front, key=lambda member: front.means[member.evaluation.number][at])
-            values.append(best.estimates[objective.name].values)
+        values = [
+            front.on_front[front.costs(front.on_front)[:, at].argmin()].estimates[objective.name].values
+            for front in (a, b)
+        ]
         rows.append(compared(objective, *values, common=common, name=f"best {objective.name}"))
     return rows
 
 
-def _values(front: Front) -> Array:
-    """Values to be minimised: members x objectives x replications that all members have."""
-    estimates = [member.estimates for member in front.on_front]
-    return observed(estimates, front.objectives)[:, :, : min(map(replications, estimates))]
-
-
-def _half(runs: Sequence[Array], front: Front, common: bool) -> float | None:
-    """Half of the interval of a difference of hypervolumes; None with a single replication."""
+def _interval(runs: Sequence[Array], front: Front, common: bool, gap: float) -> Interval:
+    """The interval of a difference of hypervolumes; none with a single replication."""
     from scipy.special import stdtrit
 
     counts = [part.shape[2] for part in runs]
     count = min(counts)
     if count < 2:
-        return None
+        return None, None
     draw = np.random.default_rng(1)
     gaps = []
     for _ in range(RESAMPLES):
@@ -142,4 +137,5 @@ def _half(runs: Sequence[Array], front: Front, common: bool) -> float | None:
         )
         gaps.append(second - first)
     error = float(np.std(gaps)) * (count / (count - 1)) ** 0.5  # the bootstrap's is of count - 1
-    return float(error * stdtrit(count - 1, (1 + INTERVAL) / 2))
+    half = float(error * stdtrit(count - 1, (1 + INTERVAL) / 2))
+    return gap - half, gap + half

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
@@ -36,7 +37,7 @@ def to_dict(front: Front, some: Sequence[Row] | None = None) -> dict[str, Any]:
         "front": [_entry(row) for row in some if row.evaluation],
         "recommendations": [
             {
-                **one.as_json(),
+                **asdict(one),
                 "name": one.letter,
                 "reason": one.title,
                 "difference": {name: gap.difference.as_json() for name, gap in one.objectives.items()},

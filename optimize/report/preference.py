@@ -101,7 +101,7 @@ class Preference:
         if not len(every):
             return {}
         weights = np.array([self.weights.get(o.name, 0.0 if self.weights else 1.0) for o in front.objectives])
-        losses = shares(every, every) @ (weights / weights.max())
+        losses = shares(every) @ (weights / weights.max())
         numbers = [member.evaluation.number for member in front.on_front]
         return dict(zip(numbers, losses.tolist(), strict=True))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +58,7 @@ class Settings:
         """The cases, of which there is at least one."""
         return self.cases or (Case(self.scenario.name, self.scenario, self.seed),)
 
-    def watched(self, measured: Iterable[str]) -> tuple[str, ...]:
+    def watched(self, measured: Collection[str]) -> tuple[str, ...]:
         """Metrics that decide what becomes of a configuration: the objectives, and what is constrained."""
         names = [objective.name for objective in self.objectives]
         for one in self.constraints:
