@@ -28,6 +28,7 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.workers.pool import Pool
 
+NAMED = 5  # configurations of the front that an error names
 VALIDATED = 5  # validation runs per configuration where the front has none
 
 
@@ -211,9 +212,11 @@ def find_configuration(found: Front, text: str) -> Evaluation:
         chosen = int(number)
     evaluation = next((one for one in archive.evaluations if one.number == chosen), None)
     if evaluation is None:
-        numbers = ", ".join(str(member.evaluation.number) for member in found.on_front) or "none"
-        also = f", also called {', '.join(called)}" if called else ""
-        raise ScenarioError(f"{archive.study}: no configuration {text[:60]}; the front has {numbers}{also}")
+        numbers = [str(member.evaluation.number) for member in found.on_front]
+        more = f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else ""
+        front = f"the front has {', '.join(numbers[:NAMED])}{more}" if numbers else "the front is empty"
+        names = f"; names: {', '.join(called)}" if called else ""
+        raise ScenarioError(f"{archive.study}: no configuration {text[:60]}; {front}{names}")
     return evaluation
 
 
