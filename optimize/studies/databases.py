@@ -115,15 +115,6 @@ def open_for_writing(url: URL) -> RDBStorage:
             time.sleep(PAUSE)
 
 
-def _check_writable(url: URL) -> None:
-    """Refuse the URL of an SQLite file by which another file would be written than it names, or none."""
-    uri = url.query.get("uri") == "true"
-    if str(url.database).startswith("file:") and not uri:
-        raise ScenarioError(f"{shown(url)}: file: is a URI only with ?uri=true; give sqlite:///PATH")
-    if url.query.get("mode", "rwc") not in ("rw", "rwc") or set(url.query) - {"uri", "mode"}:
-        raise ScenarioError(f"{shown(url)}: cannot be written with these options; give sqlite:///PATH")
-
-
 def open_for_reading(url: URL) -> RDBStorage | None:
     """A database to look at (of an SQLite file a copy in memory); None if it holds nothing yet.
 
@@ -166,7 +157,11 @@ def holding(url: URL, study: str, held: str) -> AbstractContextManager[object]:
     """
     key = int.from_bytes(hashlib.sha256(study.encode()).digest()[:8]) >> 1
     if file := file_of(url):
-        _check_writable(url)
+        # Another file would be written than the URL names, or none.
+        if str(url.database).startswith("file:") and url.query.get("uri") != "true":
+            raise ScenarioError(f"{shown(url)}: file: is a URI only with ?uri=true; give sqlite:///PATH")
+        if url.query.get("mode", "rwc") not in ("rw", "rwc") or set(url.query) - {"uri", "mode"}:
+            raise ScenarioError(f"{shown(url)}: cannot be written with these options; give sqlite:///PATH")
         return closing(writer_of(file, f".{key:x}", held))
     if url.get_backend_name() != "postgresql":
         return nullcontext()
@@ -184,9 +179,8 @@ def holding(url: URL, study: str, held: str) -> AbstractContextManager[object]:
 
 def _engine(url: URL) -> tuple[str, dict[str, Any]]:
     """The address of a database for SQLAlchemy, and options of its engine."""
-    arguments = {}
-    if url.drivername.partition("+")[2] in POSTGRESQL and "connect_timeout" not in url.query:
-        arguments["connect_timeout"] = CONNECT_TIMEOUT
+    waits = url.drivername.partition("+")[2] in POSTGRESQL and "connect_timeout" not in url.query
+    arguments = {"connect_timeout": CONNECT_TIMEOUT} if waits else {}
     address = url.render_as_string(hide_password=False) if file_of(url) is None else "sqlite://"
     # Between two batches a server may have closed the connection, hence the ping.
     return address, {"connect_args": arguments, "pool_pre_ping": True}
@@ -217,19 +211,14 @@ def _copy(file: Path) -> sqlite3.Connection:
                     shutil.copyfile(f"{file}{ending}", f"{copy}{ending}")
             with closing(sqlite3.connect(copy)) as source:
                 source.backup(memory)
-    if damage := _damage(memory):
-        raise ScenarioError(f"{file}: the database is damaged: {damage}")
-    return memory
-
-
-def _damage(opened: sqlite3.Connection) -> str:
-    """What is wrong with an SQLite database: with its pages, or with the text of its schema."""
     try:
-        found = [text for (text,) in opened.execute("PRAGMA quick_check(1)")]
-        opened.execute("SELECT * FROM sqlite_master").fetchall()
+        (found,) = memory.execute("PRAGMA quick_check(1)").fetchone()  # of its pages
+        memory.execute("SELECT * FROM sqlite_master").fetchall()  # the text of its schema
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # its own messages may be no text, either
-        return reason(error).partition(" with text ")[0]
-    return "" if found == ["ok"] else str(found[0])
+        found = reason(error).partition(" with text ")[0]
+    if found != "ok":
+        raise ScenarioError(f"{file}: the database is damaged: {found}")
+    return memory
 
 
 def _storage(url: str, engine: dict[str, Any], *, made: bool = False) -> RDBStorage:

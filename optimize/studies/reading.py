@@ -174,17 +174,14 @@ def looking(place: URL | Path, called: str, *, skip_broken: bool = False) -> Ite
     """
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with one_line(called, "reached" if is_server(place) else "read"):
-        if isinstance(place, URL):
-            database = databases.open_for_reading(place)
-            if database is None:
-                yield None
-                return
+        database = databases.open_for_reading(place) if isinstance(place, URL) else None
+        if database is not None:
             try:
                 yield Storage(called, database, DatabaseTable(database.engine, called), skip_broken)
             finally:
                 database.remove_session()
                 database.engine.dispose()
-        elif kind_of(place) == "journal":
+        elif isinstance(place, Path) and kind_of(place) == "journal":
             journal, notes = journals.open_for_reading(place, skip_broken=skip_broken)
             yield Storage(called, journal, FileTable(table_beside(place)), skip_broken, notes)
         else:

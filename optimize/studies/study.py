@@ -205,7 +205,7 @@ def open_study(
         ScenarioError: it cannot be written, another search writes it, it exists and is not to be resumed, or
             something else is there, which is left as it is.
     """
-    check_name(name)
+    _check_name(name)
     if fault := hidden(str(where or "")):
         raise ScenarioError(fault)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -242,12 +242,8 @@ def _let_resume(called: str, found: StoredStudy | None, resume: bool) -> None:
         )
 
 
-def check_name(name: str) -> None:
-    """Let a study have a name that every storage keeps and every terminal shows.
-
-    Raises:
-        ScenarioError: it is empty, too long, or has control characters.
-    """
+def _check_name(name: str) -> None:
+    """Let a study have a name that every storage keeps and every terminal shows."""
     if not name.strip():
         raise ScenarioError("the name of a study is empty; --study gives another")
     if len(name) > LONGEST_NAME:
