@@ -70,10 +70,8 @@ class SearchConfig(BaseModel):
             first = error.errors(include_url=False)[0]
             name = ".".join(map(str, first["loc"]))
             raise ScenarioError(f"{name} {str(first['input'])[:60]}: {first['msg'].lower()}") from None
-        for name in ("replications", "batch"):
-            count = getattr(made, name)
-            if count is not None and count < 1:
-                raise ScenarioError(f"{name} {count}: at least 1 is needed")
+        if made.replications is not None and made.replications < 1:
+            raise ScenarioError(f"replications {made.replications}: at least 1 is needed")
         if not 0 <= made.seed < 2**32:
             raise ScenarioError(f"seed {made.seed}: expected a whole number from 0 to 2**32 - 1")
         return made

@@ -31,7 +31,9 @@ class Exploration:
     def explore(self) -> None:
         """Spend the budget, or as much of it as there are configurations to evaluate."""
         evaluator, size = self.evaluator, self.settings.space.size()
-        starts = self._starts()
+        baseline = self.settings.baseline
+        first = [*([] if baseline is None else [baseline.configuration]), *self.settings.starts]
+        starts = {key(one): one for one in first}
         stale = 0
         while self._room():
             if size is not None and sum(1 for entry in evaluator.known.values() if entry.values) >= size:
@@ -77,12 +79,6 @@ class Exploration:
             count += 1
         return count
 
-    def _starts(self) -> dict[str, Configuration]:
-        """Configurations before the sampler's own, by key: the baseline, then those asked for."""
-        baseline = self.settings.baseline
-        configurations = [*([] if baseline is None else [baseline.configuration]), *self.settings.starts]
-        return {key(one): one for one in configurations}
-
     def _replace_sampler(self) -> None:
         """Fill the budget with configurations that the sampler has overlooked."""
         old, known = self.sampler, len(self.evaluator.known)
@@ -97,13 +93,8 @@ class Exploration:
     ) -> tuple[list[list[float] | None], list[Excesses]]:
         """Means of the objectives (None of what failed), and by how much each constraint is broken."""
         entries = [self.evaluator.known[key(one)] for one in configurations]
+        evaluated = [entry if isinstance(entry, Evaluation) else None for entry in entries]
         names = [objective.name for objective in self.settings.objectives]
-        means = [
-            [entry.objectives[name].mean for name in names] if isinstance(entry, Evaluation) else None
-            for entry in entries
-        ]
-        broken = [
-            excesses(self.settings.constraints, entry.cases) if isinstance(entry, Evaluation) else {}
-            for entry in entries
-        ]
+        means = [[one.objectives[name].mean for name in names] if one else None for one in evaluated]
+        broken = [excesses(self.settings.constraints, one.cases) if one else {} for one in evaluated]
         return means, broken

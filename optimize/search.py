@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, replace
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,7 @@ from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.loss import NO_MORE_LOSS
 from gridtune.optimize.replication.starvation import LONGEST, NO_STARVATION
 from gridtune.optimize.runs.evaluator import Evaluator
-from gridtune.optimize.runs.stored import settings_of
-from gridtune.optimize.runs.table import RunTable
-from gridtune.optimize.runs.trials import (
+from gridtune.optimize.runs.stored import (
     ASKED,
     BUDGET,
     ENDED,
@@ -30,18 +28,19 @@ from gridtune.optimize.runs.trials import (
     REFUSED,
     REMARKS,
     UNITS,
-    archive_of,
+    SearchResult,
     open_trials,
+    settings_of,
 )
+from gridtune.optimize.runs.table import RunTable
 from gridtune.optimize.samplers import find, samplers
-from gridtune.optimize.samplers.base import Sampler
 from gridtune.optimize.search_space.baseline import baseline_of, starting_configurations
 from gridtune.optimize.search_space.problem import problem_of
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.search_space.space import Configuration, key
+from gridtune.optimize.search_space.space import key
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import JOURNAL
-from gridtune.optimize.studies.reading import stored_settings
+from gridtune.optimize.studies.reading import one_line, stored_settings
 from gridtune.optimize.studies.study import OpenStudy
 from gridtune.optimize.validation import PAIR, Validation
 from gridtune.scenarios.document.scenario import Scenario
@@ -57,23 +56,6 @@ from gridtune.threads import one_thread
 VALIDATED = 1 / 2  # validation runs for each run of the search, at most, where runs are not limited
 FLOOR = 120  # validation runs that a search of few configurations may take in any case
 CHECKED = 1 / 3  # of these, for the front; the others find and confirm recommendations
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """What a search found.
-
-    Attributes:
-        archive: every evaluation, validation runs included, and the recommendations.
-        notes: what a user should know, a line each.
-        simulated: runs done now; the others were known from an earlier part of the search.
-        settings: what was searched, and how.
-    """
-
-    archive: Archive
-    notes: tuple[str, ...]
-    simulated: int
-    settings: Settings
 
 
 @one_thread()
@@ -107,19 +89,22 @@ def search(
     config = config or SearchConfig.of(**fields)
     if jobs < 1:
         raise ScenarioError(f"jobs {jobs}: at least 1 is needed")
-    plan = _plan(scenario, config, simulated=work is metrics_of)
+    where = config.storage or (config.out and config.out / JOURNAL)
+    named = Path(scenario.name)
+    name = config.study or (named.stem if named.suffix == ".toml" else scenario.name)
+    settings, notes = _settings(scenario, config, where, name, simulated=work is metrics_of)
     held = holding or ExitStack()
     with _directory(config.out, held):
-        study = open_trials(plan.settings, plan.where, plan.name, resume=config.resume)
+        study = open_trials(settings, where, name, resume=config.resume)
     workers, progress = pool or Pool(jobs), progress or Progress()
-    table = RunTable(plan.settings, study.rows, study.attributes.get(UNITS))
-    running = Evaluator(plan.settings, table, study, workers, progress, work)
-    for note in plan.notes:
+    table = RunTable(settings, study.rows, study.attributes.get(UNITS))
+    running = Evaluator(settings, table, study, workers, progress, work)
+    for note in notes:
         running.note(f"note: {note}")
     interrupted = False
     try:
         with sigterm_as_interrupt():
-            archive = _searched(plan, config, running, study)
+            archive = _searched(config, running, study)
     except BaseException as error:
         workers.abort()
         interrupted = isinstance(error, KeyboardInterrupt)
@@ -135,43 +120,29 @@ def search(
             if holding is None:
                 held.close()
         if interrupted:
-            running.note(_going_on(running, plan.budget, config.out or config.storage))
-    return SearchResult(archive, tuple(running.notes), running.simulated, plan.settings)
+            running.note(_going_on(running, config))
+    return SearchResult(settings, archive, tuple(running.notes), running.simulated)
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """A search that was found to make sense; its reserve is for two configurations to be validated."""
-
-    settings: Settings
-    budget: Budget
-    name: str
-    where: str | Path | None
-    kind: type[Sampler]
-    reserve: int
-    notes: list[str] = field(default_factory=list)
-
-
-def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan:
-    """Check all that is asked for, before anything runs."""
+def _settings(
+    scenario: Scenario, config: SearchConfig, where: str | Path | None, name: str, *, simulated: bool
+) -> tuple[Settings, list[str]]:
+    """What is searched, and how, with what a user should know; all is checked before anything runs."""
     budget, spec = config.limits, scenario.spec.search or SearchSpec()
     each = spec.replications if config.replications is None else config.replications
-    scenario, resampled = with_noise(scenario)
+    scenario, notes = with_noise(scenario)
     others = [with_noise(other)[0] for other in config.others]
     problem = problem_of(
         scenario, config.seed, objectives=config.objectives, require=config.require, vary=config.vary,
         others=others, seeds=config.seeds, robust=config.robust,
     )  # fmt: skip
     constraints = (*problem.constraints, *_guards(scenario, config, spec, simulated))
-    where = config.storage or (config.out and config.out / JOURNAL)
-    named = Path(scenario.name)
-    name = config.study or (named.stem if named.suffix == ".toml" else scenario.name)
     stored = stored_settings(where, name)
     earlier = settings_of(stored, where or name) if stored is not None and config.resume else None
     raced = simulated if config.baseline is None else config.baseline
     raced = raced if earlier is None else earlier.baseline is not None
     standing = baseline_of(scenario, problem.space, problem.cases)
-    notes = [*resampled, *problem.notes]
+    notes = [*notes, *problem.notes]
     if config.resume and stored is None:
         notes.append(f"{name}: there is no study of that name to resume; it begins")
     if raced and standing.notes:
@@ -180,8 +151,7 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
     found = list(starting_configurations(given, problem.space, standing, scenario.name))
     notes += [one for one in found if isinstance(one, str)]
     starts = {key(one): one for one in found if not isinstance(one, str)}
-    cases = len(problem.cases) or 1
-    expected = budget.expected(each, cases)
+    expected = budget.expected(each, len(problem.cases) or 1)
     kind = find(config.sampler, expected - (raced and not standing.configuration), problem.space)
     batch = config.batch
     if earlier is not None:
@@ -193,99 +163,92 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
         config.seed, each, problem.cases, problem.robust, constraints,
         standing if raced else None, tuple(starts.values()),
     )  # fmt: skip
-    if stored is not None and config.resume:
-        differences = settings.differences(stored)
-        if differences:
-            raise ScenarioError(
-                f"{shown(where or '')}: the study {name} cannot be resumed: {'; '.join(differences)}"
-            )
-    reserve = 2 * cases * (PAIR if config.validation_replications is None else config.validation_replications)
-    least = 2 * cases * each + reserve
+    differences = settings.differences(stored) if stored is not None and config.resume else []
+    if differences:
+        raise ScenarioError(
+            f"{shown(where or '')}: the study {name} cannot be resumed: {'; '.join(differences)}"
+        )
+    least = 2 * len(settings.run_in) * each + _reserve(settings, config)
     if budget.runs is not None and budget.runs < least:
         raise ScenarioError(f"runs {budget.runs}: too few to search and to validate; {least} at least")
-    return _Plan(settings, budget, name, where, kind, reserve, notes)
+    return settings, notes
 
 
 def _guards(
     scenario: Scenario, config: SearchConfig, spec: SearchSpec, simulated: bool
 ) -> tuple[Constraint, ...]:
     """What no configuration may do to jobs unless it is allowed; other work than simulating has none."""
-    may_lose = spec.allow_loss if config.allow_loss is None else config.allow_loss
-    may_starve = spec.allow_starvation if config.allow_starvation is None else config.allow_starvation
-    if not simulated:
-        may_lose, may_starve = config.allow_loss is not False, config.allow_starvation is not False
-    found = () if may_lose else (NO_MORE_LOSS,)
-    return found if may_starve or not scenario.spec.site else (*found, NO_STARVATION)
+    lose, starve = (spec.allow_loss, spec.allow_starvation) if simulated else (True, True)
+    lose = lose if config.allow_loss is None else config.allow_loss
+    starve = starve if config.allow_starvation is None else config.allow_starvation
+    found = () if lose else (NO_MORE_LOSS,)
+    return found if starve or not scenario.spec.site else (*found, NO_STARVATION)
 
 
-def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: OpenStudy) -> Archive:
+def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Archive:
     """Explore, validate, recommend."""
-    settings, runs = plan.settings, plan.budget.runs or 0
+    settings, budget, fixed = running.settings, config.limits, config.validation_replications
     replay = max(replay_weight(case.scenario) for case in settings.run_in)
     if config.time is None:
         replay = min(replay, 1.0)  # a run is a run, unless time counts
-    confirming = _confirming(settings, config, replay)
-    meter = Meter(plan.budget, plan.reserve, confirming)
-    sampler = plan.kind(settings.space, settings.objectives, settings.seed, settings.batch)
-    earlier = study.rows[: _earlier(study, plan.budget, config.validation_replications)]
-    running.count(earlier if runs else ())
-    running.progress.start("runs", _expected(plan, config), len(running.table), plan.budget.seconds)
+    reserve = _reserve(settings, config)
+    meter = Meter(budget, reserve, _confirming(settings, config, replay))
+    kind = samplers()[settings.sampler]
+    sampler = kind(settings.space, settings.objectives, settings.seed, settings.batch)
+    earlier = study.rows[: _earlier(study, budget, fixed)]
+    running.count(earlier if budget.runs else ())
+    expected = _expected(settings, budget, fixed)
+    running.progress.start("runs", expected, len(running.table), budget.seconds)
     Exploration(running, sampler, meter).explore()
-    allowed = _allowed(running.spent, len(settings.run_in))
+    allowed = _allowed(running.spent, settings)
     running.recall(earlier)
-    found: tuple[Recommendation, ...] = ()
-    refused: dict[int, tuple[str, ...]] = {}
-    remarks: tuple[str, ...] = ()
-
-    def archive() -> Archive:
-        budget = plan.budget.configurations
-        return archive_of(
-            plan.name, settings, running.entries, budget, found, refused, len(running.table), remarks
-        )
-
-    searched, fixed = running.spent, config.validation_replications
+    searched = running.spent
 
     def left(rest: Callable[[int], int], of: float = 1.0) -> int:
         free = max(0, searched + int(of * allowed) - running.spent)
-        limited = runs or fixed is not None
+        limited = budget.runs or fixed is not None
         return rest(running.spent) if limited else min(rest(running.spent), free)
 
     checking = meter.left_to_validate(searched)
-    enough = not runs or (checking >= plan.reserve and meter.left(searched) - checking >= LEAST)
+    enough = not budget.runs or (checking >= reserve and meter.left(searched) - checking >= LEAST)
     checks = meter.left_to_validate if enough else meter.left
-    Validation(running, archive, lambda: left(checks, CHECKED), fixed).validate()
+    Validation(running, lambda: left(checks, CHECKED), fixed).validate()
+    found: tuple[Recommendation, ...] = ()
+    refused: dict[int, tuple[str, ...]] = {}
     if fixed != 0:
-        told = front(archive())
         recommender = Recommender(
-            running,
-            told,
-            lambda: left(meter.left),
-            lambda configuration: _number(running, configuration),
-            replay,
+            running, front(running.archive), lambda: left(meter.left), running.number, replay
         )
         found, refused = recommender.recommend(), recommender.refused
+    archive = running.archive
+    longest = None if archive.standing is None else archive.standing.metrics.get(LONGEST)
+    remarks = tuple(dict.fromkeys(one for case in settings.run_in for one in doubts(case.scenario, longest)))
     study.set_attribute(RECOMMENDATIONS, [asdict(one) for one in found])
     study.set_attribute(REFUSED, refused)
-    remarks = _remarks(settings, archive())
     study.set_attribute(REMARKS, remarks)
     study.set_attribute(ENDED, True)
-    return archive()
+    return replace(archive, recommendations=found, refused=refused, remarks=remarks)
 
 
-def _expected(plan: _Plan, config: SearchConfig) -> int:
+def _expected(settings: Settings, budget: Budget, fixed: int | None) -> int:
     """About how many runs there will be in all; 0 if that cannot be known."""
-    cases = len(plan.settings.run_in)
-    if plan.budget.runs is not None:
-        return plan.budget.runs
-    if not plan.budget.counted or plan.budget.converged:
+    if budget.runs is not None:
+        return budget.runs
+    if not budget.counted or budget.converged:
         return 0
-    explored = plan.budget.configurations * plan.settings.replications * cases
-    return explored if config.validation_replications == 0 else explored + _allowed(explored, cases)
+    explored = budget.configurations * settings.replications * len(settings.run_in)
+    return explored if fixed == 0 else explored + _allowed(explored, settings)
 
 
-def _allowed(explored: int, cases: int) -> int:
+def _reserve(settings: Settings, config: SearchConfig) -> int:
+    """Runs by which two configurations are validated."""
+    fixed = config.validation_replications
+    return 2 * len(settings.run_in) * (PAIR if fixed is None else fixed)
+
+
+def _allowed(explored: int, settings: Settings) -> int:
     """Runs that validation and recommendations may take after so many of the exploration."""
-    return max(int(VALIDATED * explored), FLOOR * cases)
+    return max(int(VALIDATED * explored), FLOOR * len(settings.run_in))
 
 
 def _confirming(settings: Settings, config: SearchConfig, replay: float) -> int:
@@ -297,13 +260,6 @@ def _confirming(settings: Settings, config: SearchConfig, replay: float) -> int:
     if config.runs is not None and config.runs < 4 * LEAST * cases:
         return 0  # a quarter confirms nothing
     return (LEAST_RUNS + settings.replications + ceil(2 * replay)) * cases
-
-
-def _remarks(settings: Settings, archive: Archive) -> tuple[str, ...]:
-    """Why harm may have been missed."""
-    standing = archive.standing
-    longest = None if standing is None else standing.metrics.get(LONGEST)
-    return tuple(dict.fromkeys(one for case in settings.run_in for one in doubts(case.scenario, longest)))
 
 
 def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:
@@ -320,18 +276,12 @@ def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:
     return int(count)
 
 
-def _number(running: Evaluator, configuration: Configuration) -> int:
-    """The number of a configuration, which is evaluated if it was not."""
-    if key(configuration) not in running.known:
-        running.evaluate([configuration])
-    return running.known[key(configuration)].number
-
-
-def _going_on(running: Evaluator, budget: Budget, where: Path | str | None) -> str:
+def _going_on(running: Evaluator, config: SearchConfig) -> str:
     """Where the results of an interrupted search are, and how to go on."""
+    where = config.out or config.storage
     if where is None:
         return "note: nothing is kept of a search without --out or --storage"
-    kept = f"note: {len(running.known)} configurations of {budget} are kept in {shown(where)}"
+    kept = f"note: {len(running.known)} configurations of {config.limits} are kept in {shown(where)}"
     return f"{kept}; the same command with --resume continues"
 
 
@@ -341,26 +291,21 @@ def _directory(out: Path | None, held: ExitStack) -> Iterator[None]:
 
     If that fails, nothing is left, or what was begun in a folder that is known to be ours.
     """
-    new = [] if out is None else [folder for folder in (out, *out.parents) if not folder.exists()]
-    before = _names(out)
+    if out is None:
+        yield
+        return
+    new = [folder for folder in (out, *out.parents) if not folder.exists()]
+    before = set(out.glob("*"))
     try:
-        if out is not None:
-            try:
-                out.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise ScenarioError(f"{out}: cannot be made: {error.strerror or error}") from error
-            held.enter_context(holding_folder(out))
+        with one_line(str(out), "made"):
+            out.mkdir(parents=True, exist_ok=True)
+        held.enter_context(holding_folder(out))
         yield
     except BaseException:
         held.close()
         with suppress(OSError):
-            if out is not None and _names(out) - before == {FOLDER}:
+            if set(out.glob("*")) - before == {out / FOLDER}:
                 (out / FOLDER).unlink()
             for folder in new:
                 folder.rmdir()
         raise
-
-
-def _names(folder: Path | None) -> set[str]:
-    """Of what is in a folder; nothing where there is none."""
-    return {path.name for path in folder.iterdir()} if folder is not None and folder.is_dir() else set()

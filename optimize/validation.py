@@ -14,7 +14,7 @@ from gridtune.optimize.front.front import ON_FRONT, keeps
 from gridtune.optimize.front.hypervolume import comparable
 from gridtune.optimize.inference.study_posterior import ENOUGH, posterior_of
 from gridtune.optimize.inference.surrogate_model import NoisySurrogate, coordinates_of, distances
-from gridtune.optimize.records.evaluations import Archive, Evaluation
+from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.replication.shortlist import promising, shortlist
 from gridtune.optimize.runs.evaluator import Evaluator
@@ -34,19 +34,12 @@ class Validation:
 
     Args:
         evaluator: runs configurations.
-        archive: gives all there is, as plain data.
         left: gives the runs that may still be done.
         fixed: validation runs of each configuration on the front; None to let the posterior decide.
     """
 
-    def __init__(
-        self,
-        evaluator: Evaluator,
-        archive: Callable[[], Archive],
-        left: Callable[[], int],
-        fixed: int | None = None,
-    ) -> None:
-        self._evaluator, self._archive, self._left, self._fixed = evaluator, archive, left, fixed
+    def __init__(self, evaluator: Evaluator, left: Callable[[], int], fixed: int | None = None) -> None:
+        self._evaluator, self._left, self._fixed = evaluator, left, fixed
 
     @one_thread()
     def validate(self) -> None:
@@ -59,23 +52,19 @@ class Validation:
             for each in (PAIR, MOST) if self._fixed is None else (self._fixed,):
                 self._extend(dict.fromkeys(names, each))
             return
-        chosen = self._promising(able)
-        wanted = {key(one.values): PAIR for one in chosen}
+        wanted = {key(one.values): PAIR for one in self._promising(able)}
         while wanted and self._extend(wanted):
             wanted = self._uncertain()
 
     def _extend(self, wanted: dict[str, int]) -> bool:
         """Give configurations so many validation runs, as far as any are left; whether any were done."""
         evaluator, before = self._evaluator, self._evaluator.spent
-        known = evaluator.known
         affordable: dict[str, int] = {}
-        most = 0
         for name, count in wanted.items():
             more = {**affordable, name: count}
-            most = max(most, count)
-            if evaluator.baseline in known:
-                more[evaluator.baseline] = max(most, self._validated(evaluator.baseline))
-            configurations = [known[one].values for one in more]
+            if evaluator.baseline in evaluator.known:
+                more[evaluator.baseline] = max(more.values())
+            configurations = [evaluator.known[one].values for one in more]
             numbers = [evaluator.validation(count) for count in more.values()]
             if evaluator.cost(configurations, numbers) > self._left():
                 break
@@ -83,13 +72,9 @@ class Validation:
         evaluator.extend(affordable)
         return evaluator.spent > before
 
-    def _validated(self, name: str) -> int:
-        entry = self._evaluator.known[name]
-        return entry.validation_replications if isinstance(entry, Evaluation) else 0
-
     def _able(self) -> list[Evaluation]:
         """Configurations that keep the constraints in the search."""
-        archive = self._archive()
+        archive = self._evaluator.archive
         return [one for one in comparable(archive) if one.values and feasible(one, archive.constraints)]
 
     def _promising(self, able: Sequence[Evaluation]) -> list[Evaluation]:
@@ -109,14 +94,12 @@ class Validation:
         posterior = posterior_of(able, settings.objectives, settings.seed, rivals=rivals)
         if posterior is None:
             return {}
-        known = {one.number: one for one in able}
         low, high = UNCERTAIN
-        open_ = [
-            (abs(chance - ON_FRONT), number)
-            for number, chance in posterior.chances.items()
-            if low <= chance < high and known[number].validation_replications < MOST
+        chances = posterior.chances
+        uncertain = [
+            one
+            for one in able
+            if low <= chances.get(one.number, 0.0) < high and one.validation_replications < MOST
         ]
-        return {
-            key(known[number].values): known[number].validation_replications + PAIR
-            for _, number in sorted(open_)[:BATCH]
-        }
+        uncertain.sort(key=lambda one: (abs(chances[one.number] - ON_FRONT), one.number))
+        return {key(one.values): one.validation_replications + PAIR for one in uncertain[:BATCH]}

@@ -13,7 +13,7 @@ from gridtune.optimize.importance.picture import draw_sensitivity
 from gridtune.optimize.importance.sensitivity import METHODS, Effect, Sensitivity, ranked
 from gridtune.optimize.importance.simulator_sensitivity import simulated_sensitivity
 from gridtune.optimize.report.numbers import path_label
-from gridtune.optimize.runs.stored import StoredStudy
+from gridtune.optimize.runs.stored import SearchResult
 from gridtune.optimize.search_space.objectives import objectives_of
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.settings import Settings
@@ -224,7 +224,7 @@ def kept(found):
         Parameter("client.spacing", (), 1e-4, 1e-2),
         Parameter("sed.strict", (True, False)),
     ]
-    return StoredStudy(settings(Space(tuple(space)), found.objectives), found)
+    return SearchResult(settings(Space(tuple(space)), found.objectives), found)
 
 
 def settings(space, objectives):
@@ -248,7 +248,8 @@ def test_importances_name_what_a_search_depended_on():
 
 def test_a_constant_objective_of_a_study_has_no_importances():
     space = Space((Parameter("client.n_submit", (), 0, 29, whole=True),))
-    study = StoredStudy(settings(space, THREE[:2]), archive(THREE[:2], *[(0.0, float(k)) for k in range(30)]))
+    found = archive(THREE[:2], *[(0.0, float(k)) for k in range(30)])
+    study = SearchResult(settings(space, THREE[:2]), found)
     found = study_sensitivity(study, THREE[:2])
     assert "0 in every evaluation" in found.rankings[0].reason
     assert found.rankings[1].effects[0].path == "client.n_submit"

@@ -20,7 +20,7 @@ from gridtune.optimize.report.export import to_csv, to_dict
 from gridtune.optimize.report.frame import Row, frame, rows
 from gridtune.optimize.report.progress import progress_of
 from gridtune.optimize.report.tables import listed
-from gridtune.optimize.runs.trials import keep_trial, open_trials
+from gridtune.optimize.runs.stored import keep_trial, open_trials
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.studies.reading import NUMBER
 from gridtune.scenarios.api.experiment import Scenario

@@ -17,7 +17,7 @@ import numpy as np
 
 from gridtune.optimize.importance.sensitivity import Effect, Ranking, Sensitivity, ranked
 from gridtune.optimize.records.evaluations import Evaluation, Objective
-from gridtune.optimize.runs.stored import StoredStudy
+from gridtune.optimize.runs.stored import SearchResult
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.errors import ScenarioError
 
@@ -31,7 +31,7 @@ RESAMPLES = 60  # behind the intervals
 MIDDLE = (0.025, 0.975)  # quantiles of a 95 % interval
 
 
-def study_sensitivity(kept: StoredStudy, objectives: Sequence[Objective], seed: int = 1) -> Sensitivity:
+def study_sensitivity(kept: SearchResult, objectives: Sequence[Objective], seed: int = 1) -> Sensitivity:
     """Importance of every parameter for every objective, over the evaluations of a search.
 
     Importances of an objective add up to 1. Their intervals come from a bootstrap over the evaluations.

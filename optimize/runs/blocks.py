@@ -57,7 +57,7 @@ class Block:
     def __init__(self, evaluator: Evaluator, replications: Sequence[int]) -> None:
         self.evaluator, self.replications = evaluator, replications
         self.failures: dict[str, str] = {}
-        self._known: dict[str, Sample | None] = {}
+        self._known: dict[str, Sample] = {}
 
     def cost(self, configurations: Sequence[Configuration]) -> int:
         """Runs that these configurations would take."""
@@ -65,30 +65,32 @@ class Block:
 
     def new(self, configurations: Sequence[Configuration]) -> list[Configuration]:
         """Those that were not run yet, each once."""
-        return list({key(one): one for one in configurations if key(one) not in self._known}.values())
+        known = self._known.keys() | self.failures.keys()
+        return list({key(one): one for one in configurations if key(one) not in known}.values())
 
     def run(self, configurations: Sequence[Configuration]) -> list[Sample | None]:
         """What configurations give; None for one that fails. No values at all stand for the baseline."""
         new = self.new(configurations)
-        failures = self.evaluator.run(new, self.replications) if new else []
-        for one, failure in zip(new, failures, strict=True):
-            found = failure or self._sample(one)
-            self._known[key(one)] = None if isinstance(found, str) else found
+        failures = self.evaluator.run(new, self.replications)
+        for at, one in enumerate(new):
+            found = failures.get(at) or self._sample(one)
             if isinstance(found, str):
                 self.failures[key(one)] = found
-        return [self._known[key(one)] for one in configurations]
+            else:
+                self._known[key(one)] = found
+        return [self._known.get(key(one)) for one in configurations]
 
     def _sample(self, configuration: Configuration) -> Sample | str:
-        table, settings = self.evaluator.table, self.evaluator.settings
-        by_case = table.runs(configuration, self.replications)
-        found = evaluated(0, configuration, by_case, settings)
+        by_case = self.evaluator.table.runs(configuration, self.replications)
+        found = evaluated(0, configuration, by_case, self.evaluator.settings)
         if isinstance(found, Failed):
             return found.reason
         names = set.intersection(*(set(run) for case in by_case for run in case))
-        metrics = {}
-        for name in sorted(names):
-            columns = zip(*([run[name].value for run in case] for case in by_case), strict=True)
-            metrics[name] = tuple(sum(column) / len(column) for column in columns)
+        by_replication = list(zip(*by_case, strict=True))
+        metrics = {
+            name: tuple(sum(run[name].value for run in runs) / len(runs) for runs in by_replication)
+            for name in sorted(names)
+        }
         return Sample(found, metrics)
 
     def broken(self, sample: Sample) -> tuple[str, ...]:

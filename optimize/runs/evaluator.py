@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from gridtune.optimize.records.evaluations import Evaluation, Failed
+from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.report.progress import Best
+from gridtune.optimize.runs.stored import BUDGET, archive_of, keep_trial
 from gridtune.optimize.runs.table import FIRST_VALIDATION, Entry, Place, RunTable
-from gridtune.optimize.runs.trials import keep_trial
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
@@ -65,7 +65,7 @@ class Evaluator:
         self._earlier |= self._places(rows)
 
     def _places(self, rows: Iterable[Run]) -> set[Place]:
-        return {place for row in rows if (place := self.table.place(row)) is not None}
+        return {place for row in rows if (place := self.table.place(row))}
 
     @property
     def repeating(self) -> bool:
@@ -77,6 +77,12 @@ class Evaluator:
         """All there is, by trial number."""
         return sorted(self.known.values(), key=lambda entry: entry.number)
 
+    @property
+    def archive(self) -> Archive:
+        """All there is, as plain data."""
+        budget = self._study.attributes[BUDGET]
+        return archive_of(self._study.name, self.settings, self.entries, budget, len(self.table))
+
     def cost(self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]) -> int:
         """Runs that configurations would take under these replications, those of the baseline included."""
         return len(self._needed(configurations, replications) - self._used - self._earlier)
@@ -87,35 +93,40 @@ class Evaluator:
         One that the study has keeps its number; others get consecutive ones behind these.
         """
         first, began = len(self.known), datetime.now()
-        named = [self._number(one) for one in configurations]
+        for one in configurations:
+            self._numbers.setdefault(key(one), max(self._numbers.values(), default=-1) + 1)
         finished: dict[int, Entry] = {}
         count = self.settings.replications
         for outcome in self._run(configurations, [range(count)] * len(configurations)):
-            at = outcome.index
+            at, one = outcome.index, configurations[outcome.index]
+            number = self._numbers[key(one)]
             if outcome.failure is None:
-                finished[at] = self.table.entry(named[at], configurations[at], count)
+                finished[at] = self.table.entry(number, one, count)
             else:
-                finished[at] = Failed(named[at], configurations[at], str(outcome.failure))
+                finished[at] = Failed(number, one, str(outcome.failure))
             while (entry := finished.pop(len(self.known) - first, None)) is not None:
                 self._keep(entry, began)
 
+    def number(self, configuration: Configuration) -> int:
+        """The number of a configuration, which is evaluated if it was not."""
+        if key(configuration) not in self.known:
+            self.evaluate([configuration])
+        return self.known[key(configuration)].number
+
     def extend(self, wanted: Mapping[str, int]) -> None:
         """Give configurations more validation runs: so many replications in all, by key."""
-        entries = {name: self.known[name] for name in wanted}
         lacking = [
-            one
-            for name, one in entries.items()
-            if isinstance(one, Evaluation) and one.validation_replications < wanted[name]
+            (one, count)
+            for name, count in wanted.items()
+            if isinstance(one := self.known[name], Evaluation) and one.validation_replications < count
         ]
-        configurations = [one.values for one in lacking]
-        numbers = [self.validation(wanted[key(one.values)]) for one in lacking]
-        for outcome in self._run(configurations, numbers):
-            one = lacking[outcome.index]
+        numbers = [self.validation(count) for _, count in lacking]
+        for outcome in self._run([one.values for one, _ in lacking], numbers):
+            one, count = lacking[outcome.index]
             if outcome.failure is not None:
                 self.note(f"note: configuration {one.number} failed on a validation seed: {outcome.failure}")
             else:
-                validated = len(numbers[outcome.index])
-                entry = self.table.entry(one.number, one.values, one.replications, validated)
+                entry = self.table.entry(one.number, one.values, one.replications, count)
                 if isinstance(entry, Evaluation):
                     self.known[key(one.values)] = entry
 
@@ -132,23 +143,20 @@ class Evaluator:
         """The first so many validation replications."""
         return range(FIRST_VALIDATION, FIRST_VALIDATION + count)
 
-    def run(self, configurations: Sequence[Configuration], replications: Sequence[int]) -> list[str]:
-        """Run configurations without keeping evaluations of them; why each fails, "" if it does not."""
-        failures = [""] * len(configurations)
-        for outcome in self._run(configurations, [replications] * len(configurations)):
-            if outcome.failure is not None:
-                failures[outcome.index] = str(outcome.failure)
-        return failures
-
-    def _number(self, configuration: Configuration) -> int:
-        return self._numbers.setdefault(key(configuration), max(self._numbers.values(), default=-1) + 1)
+    def run(self, configurations: Sequence[Configuration], replications: Sequence[int]) -> dict[int, str]:
+        """Run configurations without keeping evaluations of them; why some fail, by their positions."""
+        outcomes = self._run(configurations, [replications] * len(configurations))
+        return {one.index: str(one.failure) for one in outcomes if one.failure is not None}
 
     def _needed(
         self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]
     ) -> set[Place]:
-        beside = sorted({k for numbers in replications for k in numbers}) if self.table.guarded else []
-        each = map(self.table.places, configurations, replications)
-        return set(self.table.places({}, beside)).union(*each)
+        baseline = self.table.places({}, self._beside(replications))
+        return set(baseline).union(*map(self.table.places, configurations, replications))
+
+    def _beside(self, replications: Sequence[Sequence[int]]) -> list[int]:
+        """Replications of the baseline with which these are compared."""
+        return sorted(set().union(*replications)) if self.table.guarded else []
 
     def _run(
         self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]
@@ -157,8 +165,8 @@ class Evaluator:
         if not configurations:
             return
         self._used |= self._needed(configurations, replications)
-        if self.table.guarded:
-            for _ in self._groups([{}], [sorted({k for numbers in replications for k in numbers})]):
+        if beside := self._beside(replications):
+            for _ in self._groups([{}], [beside]):
                 pass  # where the baseline fails, no configuration can lose more
         yield from self._groups(configurations, replications)
 
@@ -177,7 +185,8 @@ class Evaluator:
             row = table.add(places[group][at], result, configurations[group])
             self.simulated += 1
             self._study.append([row])
-            self._tell()
+            failures = sum(isinstance(one, Failed) for one in self.known.values())
+            self.progress.update(len(table), failures, self._best.text())
 
         yield from run_groups(groups, self._pool, self._work, known=known, heard=heard)
 
@@ -189,8 +198,3 @@ class Evaluator:
                 self._best.compare_with(entry)
             if feasible(entry, self.settings.constraints):
                 self._best.add(entry)
-
-    def _tell(self) -> None:
-        """How many runs there are, how many configurations failed, and what is best."""
-        failures = sum(isinstance(one, Failed) for one in self.known.values())
-        self.progress.update(len(self.table), failures, self._best.text())

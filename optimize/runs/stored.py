@@ -1,51 +1,104 @@
-"""What a search has left, as it is found in a storage."""
+"""What a search keeps in its study, and finds there: trials of its evaluations, settings, archive."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from gridtune.optimize.records.evaluations import Archive, Failed
+from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.runs.table import FIRST_VALIDATION, Entry, RunTable
-from gridtune.optimize.runs.trials import (
-    BUDGET,
-    ENDED,
-    RECOMMENDATIONS,
-    REFUSED,
-    REMARKS,
-    UNITS,
-    archive_of,
-)
+from gridtune.optimize.search_space.constraints import excesses
 from gridtune.optimize.search_space.settings import STORED, Settings
+from gridtune.optimize.search_space.space import key
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.reading import FAILURE, read_study
+from gridtune.optimize.studies.study import OpenStudy, open_study
 from gridtune.scenarios.errors import ScenarioError
+
+# Attributes of a study.
+UNITS, RECOMMENDATIONS, REFUSED, ENDED, ASKED = "units", "recommendations", "refused", "ended", "asked"
+BUDGET, REMARKS = "budget", "remarks"
 
 
 @dataclass(frozen=True)
-class StoredStudy:
-    """What a search has left in a storage.
+class SearchResult:
+    """What a search has found.
 
     Attributes:
         settings: what was searched, and how.
-        archive: every evaluation.
+        archive: every evaluation, validation runs included, and the recommendations.
         notes: what a user should know, a line each.
+        simulated: runs done now; the others were known from an earlier part of the search.
     """
 
     settings: Settings
     archive: Archive
     notes: tuple[str, ...] = ()
+    simulated: int = 0
 
     def __repr__(self) -> str:
-        return f"StoredStudy({self.archive.study!r}, {len(self.archive.evaluations)} evaluations)"
+        return f"SearchResult({self.archive.study!r}, {len(self.archive.evaluations)} evaluations)"
 
 
-def load(study: str | Path, name: str | None = None, *, skip_broken: bool = False) -> StoredStudy:
+def open_trials(
+    settings: Settings, where: str | Path | None, name: str, *, resume: bool = False
+) -> OpenStudy:
+    """The study of a search, to write its trials to; see `open_study`."""
+    return open_study(
+        where,
+        name,
+        settings.as_json(),
+        {one.name: one.direction for one in settings.objectives},
+        {parameter.path: parameter.distribution() for parameter in settings.space},
+        resume=resume,
+    )
+
+
+def keep_trial(study: OpenStudy, settings: Settings, entry: Entry, began: datetime) -> None:
+    """Write what became of a configuration as a trial."""
+    number, values, now = entry.number, entry.values, datetime.now()
+    if not isinstance(entry, Evaluation):
+        study.add_trial(number, values, {}, {}, began, now, {}, entry.reason)
+        return
+    means = {name: one.mean for name, one in entry.objectives.items()}
+    errors = {name: one.standard_error for name, one in entry.objectives.items()}
+    broken = excesses(settings.constraints, entry.cases)
+    attributes = {"replications": entry.replications, "standard_errors": errors}
+    study.add_trial(number, values, means, broken, began, now, attributes)
+
+
+def archive_of(name: str, settings: Settings, entries: Sequence[Entry], budget: int, runs: int) -> Archive:
+    """All that a search has evaluated as plain data, without recommendations; see `Archive`."""
+    evaluations = tuple(entry for entry in entries if isinstance(entry, Evaluation))
+    baseline = settings.baseline
+    mark = None if baseline is None else key(baseline.configuration)
+    return Archive(
+        study=name,
+        scenario=settings.scenario.name,
+        objectives=settings.objectives,
+        evaluations=evaluations,
+        failed=tuple(entry for entry in entries if not isinstance(entry, Evaluation)),
+        sampler=settings.sampler,
+        seed=settings.seed,
+        replications=settings.replications,
+        budget=budget,
+        cases=tuple(case.name for case in settings.cases),
+        robust=settings.robust,
+        constraints=settings.constraints,
+        baseline=next((one.number for one in evaluations if key(one.values) == mark), None),
+        present={} if baseline is None else baseline.values,
+        simulated=runs,
+    )
+
+
+def load(study: str | Path, name: str | None = None, *, skip_broken: bool = False) -> SearchResult:
     """What a search has left in a storage; nothing is changed.
 
     Args:
@@ -58,13 +111,12 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
     """
     found = read_study(study, name, skip_broken=skip_broken)
     settings = settings_of(found.settings, study)
-    try:
-        kept = found.attributes.get(RECOMMENDATIONS, ())
+    attributes = found.attributes
+    with _understood(study):
+        kept = attributes.get(RECOMMENDATIONS, ())
         recommendations = TypeAdapter(tuple[Recommendation, ...]).validate_python(kept)
-        refused = {int(number): tuple(names) for number, names in found.attributes.get(REFUSED, {}).items()}
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise _garbled(study, error) from error
-    table = RunTable(settings, found.runs, found.attributes.get(UNITS))
+        refused = {int(number): tuple(names) for number, names in attributes.get(REFUSED, {}).items()}
+    table = RunTable(settings, found.runs, attributes.get(UNITS))
     entries = list[Entry]()
     for number, trial in sorted(found.trials.items()):
         values = dict(trial.params)
@@ -73,17 +125,16 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
             entries.append(Failed(number, values, trial.user_attrs[FAILURE]))
         elif searched:
             entries.append(table.entry(number, values, searched, table.had(values, FIRST_VALIDATION)))
-    notes = list(found.notes)
-    if not found.attributes.get(ENDED):
-        notes.append(
+    notes = found.notes
+    if not attributes.get(ENDED):
+        notes += (
             f"note: the search has not ended: {len(entries)} configurations are kept; "
-            "it is under way, or was interrupted and --resume continues it"
+            "it is under way, or was interrupted and --resume continues it",
         )
-    runs = len(found.runs)
-    budget = found.attributes.get(BUDGET, len(entries))
-    remarks = found.attributes.get(REMARKS, ())
-    archive = archive_of(found.name, settings, entries, budget, recommendations, refused, runs, remarks)
-    return StoredStudy(settings, archive, tuple(notes))
+    archive = archive_of(found.name, settings, entries, attributes.get(BUDGET, len(entries)), len(found.runs))
+    remarks = tuple(attributes.get(REMARKS, ()))
+    archive = replace(archive, recommendations=recommendations, refused=refused, remarks=remarks)
+    return SearchResult(settings, archive, notes)
 
 
 def settings_of(stored: Mapping[str, Any], study: str | Path) -> Settings:
@@ -92,17 +143,19 @@ def settings_of(stored: Mapping[str, Any], study: str | Path) -> Settings:
     Raises:
         ScenarioError: they are damaged, or of another version.
     """
-    try:
+    with _understood(study):
         return STORED.validate_python(stored)
+
+
+@contextmanager
+def _understood(study: str | Path) -> Iterator[None]:
+    try:
+        yield
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise _garbled(study, error) from error
-
-
-def _garbled(study: str | Path, error: Exception) -> ScenarioError:
-    why = " ".join(str(error).split())[:200]
-    return ScenarioError(
-        f"{shown(study)}: the settings of the study are garbled, or of another version: {why}"
-    )
+        why = " ".join(str(error).split())[:200]
+        raise ScenarioError(
+            f"{shown(study)}: the settings of the study are garbled, or of another version: {why}"
+        ) from error
 
 
 def load_archive(study: str | Path, name: str | None = None) -> Archive:

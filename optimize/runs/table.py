@@ -58,8 +58,7 @@ class RunTable:
         self._known: dict[Place, Metrics] = {}
         self.units = dict(units or {})
         for row in rows:
-            place = self.place(row)
-            if place is not None:
+            if place := self.place(row):
                 self._known[place] = {
                     name: Metric(value, self.units.get(name, "")) for name, value in row.metrics.items()
                 }
@@ -126,10 +125,8 @@ class RunTable:
 
         A class without jobs in some runs waits no longer there: its mean is above 0 if that of the others is.
         """
-        each, places = len(replications), self.places(configuration, replications)
-        found = [
-            [self._compared(place) for place in places[at : at + each]] for at in range(0, len(places), each)
-        ]
+        name, cases = self.name(configuration), range(len(self._cases))
+        found = [[self._compared(Place(name, case, k)) for k in replications] for case in cases]
         for case in found if self._waits else ():
             classes = {name for run in case for name in run if name.startswith(f"{EXCESS_WAIT}.")}
             for run in case:

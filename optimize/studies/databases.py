@@ -9,11 +9,10 @@ import sqlite3
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote, unquote
 
 from optuna.storages import RDBStorage
@@ -36,28 +35,24 @@ RUNS = Table(
 )
 CONNECT_TIMEOUT = 10  # s
 LOCK_TIMEOUT = 60  # s that SQLite waits for another writer
-ATTEMPTS = 10  # to make tables that another process is making
+MAKING = 30  # s that two processes may take to make tables
 PAUSE = 0.2  # s between attempts
 LETTING_GO = 5  # s that a PostgreSQL server may take to see that a search has died
 HALF_MADE = ("already exists", "duplicate key", "UNIQUE constraint")  # signs of a race to make tables
 POSTGRESQL = ("psycopg", "psycopg2")  # drivers, the preferred one first
-WRITTEN, AHEAD = 18, 2  # byte of an SQLite file that says how it is written; its value with a log ahead
-
-T = TypeVar("T")
+WRITTEN, AHEAD = 18, b"\2"  # byte of an SQLite file that says how it is written; its value with a log ahead
 
 
 def shown(where: str | Path | URL) -> str:
     """A place as it may be shown: without the password of its URL."""
-    address = str(where) if not isinstance(where, URL) else where.render_as_string(hide_password=False)
+    address = str(where)
     if not is_url(address):
         return address
     try:
-        url = make_url(address)
+        return make_url(address).difference_update_query(["password"]).render_as_string()
     except (ArgumentError, ValueError):
         scheme, _, rest = address.partition("://")
         return f"{scheme}://{rest.rpartition('@')[2]}"
-    query = {name: value for name, value in url.query.items() if name != "password"}
-    return url.set(query=query).render_as_string(hide_password=True)
 
 
 def reason(error: BaseException) -> str:
@@ -108,22 +103,16 @@ def open_for_writing(url: URL) -> RDBStorage:
     """A database with Optuna's tables and ours; ours first, as the sign that a search made them."""
     address, options = _engine(url)
     if file := file_of(url):
-        options = {"creator": lambda: sqlite3.connect(file, timeout=LOCK_TIMEOUT, check_same_thread=False)}
-    engine = create_engine(address, **options)
-    try:
-        _patiently(lambda: RUNS.metadata.create_all(engine))
-    finally:
-        engine.dispose()
-    return _patiently(lambda: _storage(address, options))
-
-
-def _check_writable(url: URL) -> None:
-    """Refuse the URL of an SQLite file by which another file would be written than it names, or none."""
-    uri = url.query.get("uri") == "true"
-    if str(url.database).startswith("file:") and not uri:
-        raise ScenarioError(f"{shown(url)}: file: is a URI only with ?uri=true; give sqlite:///PATH")
-    if url.query.get("mode", "rwc") not in ("rw", "rwc") or set(url.query) - {"uri", "mode"}:
-        raise ScenarioError(f"{shown(url)}: cannot be written with these options; give sqlite:///PATH")
+        options["creator"] = lambda: sqlite3.connect(file, timeout=LOCK_TIMEOUT, check_same_thread=False)
+    end = time.monotonic() + MAKING
+    while True:
+        try:
+            RUNS.metadata.create_all(create_engine(address, poolclass=NullPool, **options))
+            return _storage(address, options)
+        except Exception as error:  # of two who open a new database one finds its tables half made
+            if time.monotonic() > end or not any(sign in str(error) for sign in HALF_MADE):
+                raise
+            time.sleep(PAUSE)
 
 
 def open_for_reading(url: URL) -> RDBStorage | None:
@@ -138,7 +127,7 @@ def open_for_reading(url: URL) -> RDBStorage | None:
     address, options = _engine(url)
     if file is not None:
         memory = _copy(file)
-        options = {"creator": lambda: memory, "poolclass": StaticPool}
+        options |= {"creator": lambda: memory, "poolclass": StaticPool}
     if url.get_backend_name() == "postgresql":
         options["execution_options"] = {"postgresql_readonly": True}
     tables = set(inspected(create_engine(address, **options)).get_table_names())
@@ -157,9 +146,8 @@ def writer_of(file: Path, ending: str, held: str) -> Hold:
     return Hold(Path(f"{os.path.realpath(file)}{ending}.writer"), held)
 
 
-@contextmanager
-def holding(url: URL, study: str, held: str) -> Iterator[None]:
-    """Be the only search that writes a study, until this ends or the process does.
+def holding(url: URL, study: str, held: str) -> AbstractContextManager[object]:
+    """Be the only search that writes a study, until what is returned or the process ends.
 
     A file beside an SQLite file is locked. PostgreSQL's server may see a little late that a search has died.
     Other servers have no lock.
@@ -168,31 +156,31 @@ def holding(url: URL, study: str, held: str) -> Iterator[None]:
         ScenarioError: another one does, or the URL names no file that could be written.
     """
     key = int.from_bytes(hashlib.sha256(study.encode()).digest()[:8]) >> 1
-    file = file_of(url)
-    if file is not None:
-        _check_writable(url)
-        with closing(writer_of(file, f".{key:x}", held)):
-            yield
-    elif url.get_backend_name() != "postgresql":
-        yield
-    else:
-        engine = create_engine(url, poolclass=NullPool, **_engine(url)[1])
-        with closing(engine.connect()) as connection:
-            end = time.monotonic() + LETTING_GO
-            while not connection.scalar(select(func.pg_try_advisory_lock(key))):
-                connection.rollback()
-                if time.monotonic() > end:
-                    raise ScenarioError(held)
-                time.sleep(PAUSE)
-            connection.commit()
-            yield
+    if file := file_of(url):
+        # Another file would be written than the URL names, or none.
+        if str(url.database).startswith("file:") and url.query.get("uri") != "true":
+            raise ScenarioError(f"{shown(url)}: file: is a URI only with ?uri=true; give sqlite:///PATH")
+        if url.query.get("mode", "rwc") not in ("rw", "rwc") or set(url.query) - {"uri", "mode"}:
+            raise ScenarioError(f"{shown(url)}: cannot be written with these options; give sqlite:///PATH")
+        return closing(writer_of(file, f".{key:x}", held))
+    if url.get_backend_name() != "postgresql":
+        return nullcontext()
+    connection = create_engine(url, poolclass=NullPool, **_engine(url)[1]).connect()
+    end = time.monotonic() + LETTING_GO
+    while not connection.scalar(select(func.pg_try_advisory_lock(key))):
+        connection.rollback()
+        if time.monotonic() > end:
+            connection.close()
+            raise ScenarioError(held)
+        time.sleep(PAUSE)
+    connection.commit()
+    return closing(connection)
 
 
 def _engine(url: URL) -> tuple[str, dict[str, Any]]:
     """The address of a database for SQLAlchemy, and options of its engine."""
-    arguments = {}
-    if url.drivername.partition("+")[2] in POSTGRESQL and "connect_timeout" not in url.query:
-        arguments["connect_timeout"] = CONNECT_TIMEOUT
+    waits = url.drivername.partition("+")[2] in POSTGRESQL and "connect_timeout" not in url.query
+    arguments = {"connect_timeout": CONNECT_TIMEOUT} if waits else {}
     address = url.render_as_string(hide_password=False) if file_of(url) is None else "sqlite://"
     # Between two batches a server may have closed the connection, hence the ping.
     return address, {"connect_args": arguments, "pool_pre_ping": True}
@@ -206,7 +194,8 @@ def _copy(file: Path) -> sqlite3.Connection:
     address = f"file:{quote(os.path.abspath(file))}?mode=ro"
     memory = sqlite3.connect(":memory:", check_same_thread=False)
     with file.open("rb") as opened:
-        ahead = opened.read(WRITTEN + 1)[WRITTEN:] == bytes([AHEAD])
+        opened.seek(WRITTEN)
+        ahead = opened.read(1) == AHEAD
     try:
         if ahead:  # SQLite would write beside it to read it
             raise sqlite3.OperationalError
@@ -222,34 +211,17 @@ def _copy(file: Path) -> sqlite3.Connection:
                     shutil.copyfile(f"{file}{ending}", f"{copy}{ending}")
             with closing(sqlite3.connect(copy)) as source:
                 source.backup(memory)
-    if damage := _damage(memory):
-        raise ScenarioError(f"{file}: the database is damaged: {damage}")
-    return memory
-
-
-def _damage(opened: sqlite3.Connection) -> str:
-    """What is wrong with an SQLite database: with its pages, or with the text of its schema."""
     try:
-        found = [text for (text,) in opened.execute("PRAGMA quick_check(1)")]
-        opened.execute("SELECT * FROM sqlite_master").fetchall()
+        (found,) = memory.execute("PRAGMA quick_check(1)").fetchone()  # of its pages
+        memory.execute("SELECT * FROM sqlite_master").fetchall()  # the text of its schema
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # its own messages may be no text, either
-        return reason(error).partition(" with text ")[0]
-    return "" if found == ["ok"] else str(found[0])
+        found = reason(error).partition(" with text ")[0]
+    if found != "ok":
+        raise ScenarioError(f"{file}: the database is damaged: {found}")
+    return memory
 
 
 def _storage(url: str, engine: dict[str, Any], *, made: bool = False) -> RDBStorage:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return RDBStorage(url, engine_kwargs=engine, skip_table_creation=made)
-
-
-def _patiently(attempt: Callable[[], T]) -> T:
-    """Whoever opens a new database makes its tables: of two at a time one finds them half made."""
-    for _ in range(ATTEMPTS - 1):
-        try:
-            return attempt()
-        except Exception as error:
-            if not any(sign in str(error) for sign in HALF_MADE):
-                raise
-            time.sleep(PAUSE)
-    return attempt()

@@ -21,11 +21,7 @@ PATIENCE = 2.0  # s that another program may take to write to a journal
 
 
 class _ReadOnlyJournal(BaseJournalBackend):
-    """The records of a journal by their lines, as they were when it was opened.
-
-    Attributes:
-        line: of the record that was read last.
-    """
+    """The records of a journal by their lines, and the line of the one that was read last."""
 
     def __init__(self, records: Mapping[int, dict[str, Any]]) -> None:
         self._records = records

@@ -27,6 +27,7 @@ FOLDERS = (  # a file that shows what a folder is, and what to say of it
         "a run, not a search: `gridtune plot {0} KIND` draws it, `gridtune compare {0} OTHER` compares it",
     ),
 )
+NO_SEARCH = "a folder that holds no search; `gridtune search SCENARIO --out` keeps one in a folder"
 
 
 def is_url(where: str | Path) -> bool:
@@ -64,15 +65,15 @@ def study_place(study: str | Path) -> str | Path:
     path = journal_in(study)
     try:
         if path != Path(study) and not os.path.lexists(path):
-            raise ScenarioError(f"{study}: {_folder(Path(study))}")
+            known = (kind.format(argument(study)) for name, kind in FOLDERS if Path(study, name).exists())
+            raise ScenarioError(f"{study}: {next(known, NO_SEARCH)}")
         kind = kind_of(path)
         if kind == "table":
             kind = "a table of runs whose journal is missing"
             for name in (JOURNAL, path.name.removesuffix(f".{TABLE}") + ".journal"):
                 journal = path.with_name(name)
                 if journal.exists() and table_beside(journal) == path.resolve():
-                    path, kind = journal, "journal"
-                    break
+                    return journal
     except OSError as error:
         raise ScenarioError(f"{study}: cannot be read: {error.strerror or error}") from error
     if kind in ("journal", "sqlite"):
@@ -108,7 +109,8 @@ def kind_of(path: Path) -> str:
         return "empty"
     with path.open("rb") as file:
         start = file.read(LOOK)
-        first = start[: start.index(b"\n") + 1] if b"\n" in start else start + file.readline()
+        file.seek(0)
+        first = file.readline()
     if start.startswith(SQLITE):
         return "sqlite"
     for kind, head in HEADS:  # a first line that a kill left unfinished
@@ -133,13 +135,6 @@ def _named(path: Path, start: bytes) -> str:
     if start.lstrip().startswith((b"{", b"[")):
         return "the manifest of a run" if path.name == "manifest.json" else "a JSON file"
     return "a binary file" if b"\0" in start else "a text file"
-
-
-def _folder(folder: Path) -> str:
-    for name, kind in FOLDERS:
-        if (folder / name).exists():
-            return kind.format(argument(folder))
-    return "a folder that holds no search; `gridtune search SCENARIO --out` keeps one in a folder"
 
 
 def json_of(line: bytes) -> object:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import optuna
 from optuna import Study
@@ -35,14 +35,16 @@ class StoredStudy:
         runs: every run that is known, each once, in the order in which they ended.
         trials: one for each configuration, by its number in the search.
         attributes: of the study, without the settings.
+        study: as Optuna has it.
         notes: what was passed over, a line each.
     """
 
     name: str
     settings: Mapping[str, Any]
     runs: tuple[Run, ...]
-    trials: Mapping[int, FrozenTrial]
-    attributes: Mapping[str, Any]
+    trials: dict[int, FrozenTrial]
+    attributes: dict[str, Any]
+    study: Study = field(compare=False)
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -68,13 +70,14 @@ def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool 
             raise ScenarioError(f"{called}: no such {kind}")
         summaries = optuna.get_all_study_summaries(storage.optuna, include_best_trial=False)
         known = [one.study_name for one in summaries if isinstance(one.user_attrs.get(SETTINGS), dict)]
-        chosen = _choice(called, name, known)
-        found = storage.find(chosen)
+        if name is None and len(known) == 1:
+            name = known[0]
+        if name is None or name not in known:
+            problem = "name one of its studies with --study" if name is None and known else "no such study"
+            raise ScenarioError(f"{called}: {problem}; it holds {', '.join(known) or 'none'}")
+        found = storage.find(name)
         assert found is not None
-        attributes = dict(found.study.user_attrs)
-        settings = attributes.pop(SETTINGS)
-        notes = (*storage.notes, *found.notes)
-        return StoredStudy(chosen, settings, found.runs, trials_of(found.study), attributes, notes)
+        return found
 
 
 def stored_settings(where: str | Path | None, name: str) -> Mapping[str, Any] | None:
@@ -87,15 +90,7 @@ def stored_settings(where: str | Path | None, name: str) -> Mapping[str, Any] | 
         return None
     with looking(place_of(where), shown(where)) as storage:
         found = None if storage is None else storage.find(name)
-        return None if found is None else found.study.user_attrs[SETTINGS]
-
-
-class Found(NamedTuple):
-    """A study as Optuna has it, its runs, and a note for each line passed over."""
-
-    study: Study
-    runs: tuple[Run, ...]
-    notes: tuple[str, ...]
+        return None if found is None else found.settings
 
 
 @dataclass(frozen=True)
@@ -116,7 +111,7 @@ class Storage:
     skip_broken: bool = False
     notes: tuple[str, ...] = ()
 
-    def find(self, name: str) -> Found | None:
+    def find(self, name: str) -> StoredStudy | None:
         """The study of that name; None if there is none, or only the beginning of one.
 
         Raises:
@@ -137,17 +132,14 @@ class Storage:
                 f"{self.called}: the study {name} has no table of runs: an earlier gridtune made it; "
                 "optuna.load_study reads its trials"
             )
-        return Found(study, runs, notes)
-
-
-def trials_of(study: Study) -> dict[int, FrozenTrial]:
-    """The trials of a search, by the number of the configuration; those of others have none."""
-    found: dict[int, FrozenTrial] = {}
-    for trial in study.get_trials(deepcopy=False):
-        number = trial.user_attrs.get(NUMBER)
-        if type(number) is int and trial.state.is_finished():
-            found.setdefault(number, trial)
-    return found
+        trials: dict[int, FrozenTrial] = {}
+        for trial in study.get_trials(deepcopy=False):
+            number = trial.user_attrs.get(NUMBER)  # those of others have none
+            if type(number) is int and trial.state.is_finished():
+                trials.setdefault(number, trial)
+        attributes = dict(study.user_attrs)
+        settings = attributes.pop(SETTINGS)
+        return StoredStudy(name, settings, runs, trials, attributes, study, (*self.notes, *notes))
 
 
 def place_of(where: str | Path) -> URL | Path:
@@ -182,17 +174,14 @@ def looking(place: URL | Path, called: str, *, skip_broken: bool = False) -> Ite
     """
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with one_line(called, "reached" if is_server(place) else "read"):
-        if isinstance(place, URL):
-            database = databases.open_for_reading(place)
-            if database is None:
-                yield None
-                return
+        database = databases.open_for_reading(place) if isinstance(place, URL) else None
+        if database is not None:
             try:
                 yield Storage(called, database, DatabaseTable(database.engine, called), skip_broken)
             finally:
                 database.remove_session()
                 database.engine.dispose()
-        elif kind_of(place) == "journal":
+        elif isinstance(place, Path) and kind_of(place) == "journal":
             journal, notes = journals.open_for_reading(place, skip_broken=skip_broken)
             yield Storage(called, journal, FileTable(table_beside(place)), skip_broken, notes)
         else:
@@ -216,12 +205,3 @@ def one_line(called: str, done: str, remedy: str = "") -> Iterator[None]:
         raise ScenarioError(f"{called}: cannot be used: {reason(error)}; install its driver") from error
     except Exception as error:  # each driver has its own, and Optuna takes what is stored on trust
         raise ScenarioError(f"{called}: cannot be {done}: {reason(error)}{remedy}") from error
-
-
-def _choice(called: str, name: str | None, known: list[str]) -> str:
-    if name is None and len(known) == 1:
-        return known[0]
-    if name is None or name not in known:
-        problem = "name one of its studies with --study" if name is None and known else "no such study"
-        raise ScenarioError(f"{called}: {problem}; it holds {', '.join(known) or 'none'}")
-    return name

@@ -12,7 +12,6 @@ from gridtune.optimize.records.values import Value, key
 from gridtune.scenarios.errors import ScenarioError
 
 BEGUN, RESUMED = "begun", "resumed"  # lines that say when a search began or was resumed
-NOT_FINITE = {"NaN", "Infinity", "-Infinity"}  # strings, as JSON has no such numbers
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,9 @@ def line_of(study: str, run: Run) -> str:
     if run.failure:
         row["failure"] = " ".join(run.failure.split())
     else:
-        row["metrics"] = {name: _stored(float(value)) for name, value in run.metrics.items()}
+        numbers = {name: float(value) for name, value in run.metrics.items()}
+        # JSON has no numbers that are not finite: they are kept as texts.
+        row["metrics"] = {name: one if isfinite(one) else json.dumps(one) for name, one in numbers.items()}
     return json.dumps(row, separators=(",", ":"), allow_nan=False)
 
 
@@ -74,7 +75,7 @@ def parsed(text: str | bytes) -> tuple[str, Run | str] | None:
             if mark in row:
                 return row["study"], mark
         failure = str(row.get("failure", ""))
-        metrics = {} if failure else {name: _number(value) for name, value in row["metrics"].items()}
+        metrics = {} if failure else {name: float(value) for name, value in row["metrics"].items()}
         run = Run(row["configuration"], row["case"], row["replication"], row["validation"], metrics, failure)
         values = run.values.values()
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
@@ -100,33 +101,19 @@ def runs_of(
     found: dict[Identity, Run] | None = None
     notes = []
     for place, text in lines:
-        row = parsed(text)
+        named, row = parsed(text) or (None, None)
         if row is None:
             if not skip_broken:
                 raise ScenarioError(broken(place))
             notes.append(f"note: {place} is broken and was passed over")
-        elif row[0] == study:
-            if row[1] == BEGUN:
+        elif named == study and row != RESUMED:
+            if row == BEGUN or found is None:
                 found = {}  # what stands before belonged to a study of that name that was deleted
-            elif isinstance(row[1], Run):
-                found = {} if found is None else found
-                found.setdefault(identity(row[1]), row[1])
+            if isinstance(row, Run):
+                found.setdefault(identity(row), row)
     return (None if found is None else tuple(found.values())), tuple(notes)
 
 
 def broken(place: str) -> str:
     """What to say about a broken line."""
     return f"{place} is broken; delete it, or pass it over with --skip-broken"
-
-
-def _stored(value: float) -> float | str:
-    if isfinite(value):
-        return value
-    return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
-
-
-def _number(stored: float | str) -> float:
-    """The number that `_stored` was given."""
-    if type(stored) in (int, float) or stored in NOT_FINITE:
-        return float(stored)
-    raise ValueError("no number")

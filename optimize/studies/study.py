@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from datetime import datetime
 from pathlib import Path
@@ -13,13 +13,12 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 import optuna
-from optuna import Study
 from optuna.distributions import BaseDistribution
 from optuna.storages import BaseStorage, InMemoryStorage
-from optuna.trial import FrozenTrial, TrialState, create_trial
+from optuna.trial import TrialState, create_trial
 from sqlalchemy import URL
 
-from gridtune.optimize.records.values import Value, key
+from gridtune.optimize.records.values import Value
 from gridtune.optimize.studies import databases, journals
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import table_beside
@@ -27,13 +26,12 @@ from gridtune.optimize.studies.reading import (
     FAILURE,
     NUMBER,
     SETTINGS,
-    Found,
     Storage,
+    StoredStudy,
     is_server,
     looking,
     one_line,
     place_of,
-    trials_of,
 )
 from gridtune.optimize.studies.runs import BEGUN, RESUMED, Run, line_of
 from gridtune.optimize.studies.tables import DatabaseTable, FileTable, RunTable
@@ -63,23 +61,17 @@ class OpenStudy:
     def __init__(
         self,
         storage: Storage,
-        study: Study,
-        rows: Sequence[Run],
-        trials: dict[int, FrozenTrial],
+        found: StoredStudy,
         distributions: Mapping[str, BaseDistribution],
         stack: ExitStack,
     ) -> None:
-        self.name = study.study_name
-        self.study = study
-        self.rows = rows
-        self.trials = trials
-        self.attributes = {key: value for key, value in study.user_attrs.items() if key != SETTINGS}
-        self._objectives = study.metric_names or []
-        self._distributions = dict(distributions)
-        self._known = {key(trial.params) for trial in self.trials.values()}
+        self.name, self.study = found.name, found.study
+        self.rows, self.trials, self.attributes = found.runs, found.trials, found.attributes
+        self._objectives = found.study.metric_names or []
+        self._distributions = distributions
         self._called, self._table, self._stack = storage.called, storage.table, stack
         self._thread = ThreadPoolExecutor(1, "study")
-        self._error: Exception | None = None
+        self._last: Future[None] = self._thread.submit(lambda: None)
 
     def append(self, runs: Sequence[Run]) -> None:
         """Add runs to the table.
@@ -116,28 +108,24 @@ class OpenStudy:
         Raises:
             ScenarioError: the storage has stopped taking what is written.
         """
-        distributions = {path: self._distributions[path] for path in values}
-        params = {  # as they come back from a storage
-            path: one.to_external_repr(one.to_internal_repr(values[path]))
-            for path, one in distributions.items()
-        }
-        if key(params) in self._known:
+        if number in self.trials:
             return
-        known: dict[str, Any] = {NUMBER: number, **attributes}
-        if failure is not None:
-            known[FAILURE] = " ".join(failure.split())[:LONGEST_FAILURE]
+        distributions = {path: self._distributions[path] for path in values}
+        why = {} if failure is None else {FAILURE: " ".join(failure.split())[:LONGEST_FAILURE]}
         trial = create_trial(
             state=TrialState.COMPLETE if failure is None else TrialState.FAIL,
             values=[means[name] for name in self._objectives] if failure is None else None,
-            params=params,
+            params={  # as they come back from a storage
+                path: one.to_external_repr(one.to_internal_repr(values[path]))
+                for path, one in distributions.items()
+            },
             distributions=distributions,
-            user_attrs=known,
+            user_attrs={NUMBER: number, **attributes, **why},
             constraints=dict(constraints) if failure is None else None,
         )
         # Optuna keeps times of the place, which is not said.
         trial.datetime_start = started.astimezone().replace(tzinfo=None)
         trial.datetime_complete = ended.astimezone().replace(tzinfo=None)
-        self._known.add(key(params))
         self.trials[number] = trial
         self._soon(self.study.add_trial, trial)
 
@@ -178,21 +166,20 @@ class OpenStudy:
         return f"OpenStudy({self.name!r}, {len(self.trials)} configurations)"
 
     def _soon(self, write: Callable[..., None], *arguments: Any) -> None:
+        """Write in the thread; after a write that failed there are none."""
+        before = self._last
+
+        def after() -> None:
+            before.result()
+            write(*arguments)
+
         with one_line(self._called, "written", RESUME):
             self._check()
-            self._thread.submit(self._write, write, *arguments)
-
-    def _write(self, write: Callable[..., None], *arguments: Any) -> None:
-        """In the thread: after a write that failed there are none."""
-        if self._error is None:
-            try:
-                write(*arguments)
-            except Exception as error:
-                self._error = error
+            self._last = self._thread.submit(after)
 
     def _check(self) -> None:
-        if self._error is not None:
-            raise self._error
+        if self._last.done():
+            self._last.result()
 
 
 def open_study(
@@ -218,7 +205,7 @@ def open_study(
         ScenarioError: it cannot be written, another search writes it, it exists and is not to be resumed, or
             something else is there, which is left as it is.
     """
-    check_name(name)
+    _check_name(name)
     if fault := hidden(str(where or "")):
         raise ScenarioError(fault)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -228,7 +215,7 @@ def open_study(
             called, place = shown(where), place_of(where)
             with looking(place, called) as existing:
                 if existing is not None:
-                    _let_resume(called, name, existing.find(name), resume)
+                    _let_resume(called, existing.find(name), resume)
                     if not existing.table.exists and not is_server(place):
                         raise ScenarioError(
                             f"{called}: this version of `gridtune search` has not made it; name a new one"
@@ -236,33 +223,27 @@ def open_study(
             with one_line(called, "written"):
                 storage = _opened(place, called, name, stack)
                 found = storage.find(name)
-            _let_resume(called, name, found, resume)  # another search may have been faster
+            _let_resume(called, found, resume)  # another search may have been faster
         with one_line(storage.called, "written"):
-            study = found.study if found else _made(storage, name, settings, objectives)
-            if found is not None:
-                storage.table.append(name, [_mark(name, RESUMED)])  # one that cannot be written is found now
-            if study.user_attrs.get(SETTINGS) != settings:
-                study.set_user_attr(SETTINGS, dict(settings))
-        with one_line(storage.called, "read"):
-            trials = trials_of(study)
-        rows = found.runs if found else ()
-        return OpenStudy(storage, study, rows, trials, distributions, stack.pop_all())
+            now = datetime.now().astimezone().isoformat(timespec="seconds")
+            mark = {"study": name, RESUMED if found else BEGUN: now}
+            storage.table.append(name, [json.dumps(mark, separators=(",", ":"))])
+            found = found or _made(storage, name, objectives)
+            if found.settings != settings:
+                found.study.set_user_attr(SETTINGS, dict(settings))
+        return OpenStudy(storage, found, distributions, stack.pop_all())
 
 
-def _let_resume(called: str, name: str, found: Found | None, resume: bool) -> None:
+def _let_resume(called: str, found: StoredStudy | None, resume: bool) -> None:
     """Let nobody go on with a study by accident."""
     if found is not None and not resume:
         raise ScenarioError(
-            f"{called}: the study {name} exists; --resume continues it, --study names another"
+            f"{called}: the study {found.name} exists; --resume continues it, --study names another"
         )
 
 
-def check_name(name: str) -> None:
-    """Let a study have a name that every storage keeps and every terminal shows.
-
-    Raises:
-        ScenarioError: it is empty, too long, or has control characters.
-    """
+def _check_name(name: str) -> None:
+    """Let a study have a name that every storage keeps and every terminal shows."""
     if not name.strip():
         raise ScenarioError("the name of a study is empty; --study gives another")
     if len(name) > LONGEST_NAME:
@@ -292,20 +273,12 @@ def _opened(place: URL | Path, called: str, name: str, stack: ExitStack) -> Stor
     return Storage(called, storage, table)
 
 
-def _made(
-    storage: Storage, name: str, settings: Mapping[str, Any], objectives: Mapping[str, Direction]
-) -> Study:
+def _made(storage: Storage, name: str, objectives: Mapping[str, Direction]) -> StoredStudy:
     """A new study but for its settings, in the place of one whose making was cut short."""
-    storage.table.append(name, [_mark(name, BEGUN)])
     if name in optuna.get_all_study_names(storage.optuna):
         optuna.delete_study(study_name=name, storage=storage.optuna)
     study = optuna.create_study(storage=storage.optuna, study_name=name, directions=list(objectives.values()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         study.set_metric_names(list(objectives))
-    return study
-
-
-def _mark(name: str, what: str) -> str:
-    now = datetime.now().astimezone().isoformat(timespec="seconds")
-    return json.dumps({"study": name, what: now}, separators=(",", ":"))
+    return StoredStudy(name, {}, (), {}, {}, study)

@@ -18,10 +18,7 @@ from gridtune.scenarios.errors import ScenarioError
 
 
 class RunTable:
-    """Where rows are kept, each a line of JSON without its end; this one in memory."""
-
-    def __init__(self) -> None:
-        self._lines: list[str] = []
+    """Where rows are kept, each a line of JSON without its end; this one forgets them."""
 
     @property
     def exists(self) -> bool:
@@ -30,7 +27,7 @@ class RunTable:
 
     def lines(self, study: str) -> Iterator[tuple[str, str | bytes]]:
         """All rows, of this study at least, with the place of each."""
-        return ((f"row {number}", line) for number, line in enumerate(self._lines, start=1))
+        return iter(())
 
     def append(self, study: str, lines: Sequence[str]) -> None:
         """Add rows of a study; when this returns, they survive a kill of the process.
@@ -38,7 +35,6 @@ class RunTable:
         Raises:
             Exception: that of the file system or database which does not take them.
         """
-        self._lines += lines
 
     def close(self) -> None:
         """Give it up."""
@@ -71,7 +67,12 @@ class FileTable(RunTable):
             OSError: the file cannot be written; the rows before the one that failed are.
         """
         if self._file is None:
-            self._file = self._opened()
+            kind = kind_of(self.path)
+            if kind not in ("nothing", "empty", "table"):
+                raise ScenarioError(f"{self.path}: {kind}, not a table of runs; it is left as it is")
+            if kind == "table":
+                cut_unfinished(self.path)
+            self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         for line in lines:
             end = os.fstat(self._file).st_size
             try:
@@ -86,19 +87,9 @@ class FileTable(RunTable):
     def close(self) -> None:
         """Have the disk keep what was written, and close the file."""
         if self._file is not None:
-            file, self._file = self._file, None
-            try:
-                os.fsync(file)
-            finally:
-                os.close(file)
-
-    def _opened(self) -> int:
-        kind = kind_of(self.path)
-        if kind not in ("nothing", "empty", "table"):
-            raise ScenarioError(f"{self.path}: {kind}, not a table of runs; it is left as it is")
-        if kind == "table":
-            cut_unfinished(self.path)
-        return os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+            with os.fdopen(self._file, "wb") as file:
+                self._file = None
+                os.fsync(file.fileno())
 
 
 class DatabaseTable(RunTable):
