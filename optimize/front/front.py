@@ -1,8 +1,8 @@
 """The Pareto front of a search: the configurations that no other dominates, and their probabilities.
 
 All evaluated configurations count, validated or not, by all their runs together: by the posterior of the
-Gaussian-process model (`optimize.inference.study_posterior`). Where there are too few configurations to learn
-from, those are compared that have validation runs, or all by their means if none has.
+Gaussian-process model (`optimize.inference`). Where there are too few configurations to learn from, those are
+compared that have validation runs, or all by their means if none has.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from gridtune.optimize.front.hypervolume import comparable, hypervolume, reference_point
-from gridtune.optimize.inference.study_posterior import StudyPosterior, posterior_of
+from gridtune.optimize.inference.gaussian_process import posterior_of
+from gridtune.optimize.inference.posterior import StudyPosterior
 from gridtune.optimize.records.evaluations import Archive, Constraint, Estimate, Evaluation, Objective
 from gridtune.optimize.replication.chances import FEWEST, RESAMPLES, Chance, chances
 from gridtune.optimize.replication.compare import costs, non_dominated, replications, signs

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import signs
-from gridtune.optimize.samplers.base import Result, Sampler, population, register
+from gridtune.optimize.samplers.base import GeneticSampler, Result, register
 from gridtune.optimize.search_space.constraints import Excesses, violation
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.space import Configuration, Space
 
 
-class PymooSampler(Sampler):
+class PymooSampler(GeneticSampler):
     """Base of pymoo's genetic algorithms on mixed variables.
 
     pymoo knows no conditions: its individuals hold a gene for every parameter, and those that do not
     count are passed on silently. Numbers on a logarithmic scale are bred as logarithms.
     """
-
-    least_batch: ClassVar[int] = 2
 
     def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
         super().__init__(space, objectives, seed, batch)
@@ -33,11 +31,6 @@ class PymooSampler(Sampler):
         self._most_broken = 0.0
         self._asked: Any = None
         self._start(seed)
-
-    @classmethod
-    def batch_for(cls, budget: int) -> int:
-        """The size of a generation."""
-        return population(budget)
 
     @abstractmethod
     def _make(self) -> Any:
