@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from math import inf, nextafter
 from typing import NamedTuple
 
 import numpy as np
@@ -27,18 +25,6 @@ class Chance(NamedTuple):
 
     non_dominated: float | None
     feasible: float | None
-
-
-def probability_non_dominated(
-    estimates: Sequence[dict[str, Estimate]],
-    objectives: Sequence[Objective],
-    *,
-    seed: int = 1,
-    resamples: int = RESAMPLES,
-) -> list[float | None]:
-    """Probability that no other configuration dominates each, without constraints; see `chances`."""
-    found = chances(estimates, objectives, (), [{}] * len(estimates), seed=seed, resamples=resamples)
-    return [chance.non_dominated for chance in found]
 
 
 def chances(
@@ -77,30 +63,27 @@ def chances(
     if not len(counts) or counts.min() < 2 or not resamples:
         return [Chance(None, None)] * len(estimates)
     every = limits(constraints, cases)
-    sign = [*signs(objectives), *(1.0 if one.constraint.upper else -1.0 for one in every)]
+    turned = [1.0 if one.constraint.upper else -1.0 for one in every]
     each = [
         [row[one.name].values for one in objectives] + [limit.of(case).values for limit in every]
         for row, case in zip(estimates, cases, strict=True)
     ]
-    values = padded(each, len(sign)) * np.array(sign)[:, None]
-    bounds = [_most(one.constraint) for one in every]
+    sign = np.array([*signs(objectives), *turned])
+    values = padded(each, len(sign)) * sign[:, None]
+    most = np.array([one.constraint.bound for one in every]) * turned
+    strictly = [one.constraint.relation in ("<", ">") for one in every]
+    bounds = np.where(strictly, np.nextafter(most, -np.inf), most)
+    steps = [one.resolution for one in objectives]
     draws = np.random.default_rng([seed, len(estimates), int(counts.min())])
     wins, keeps = np.zeros(len(estimates)), np.zeros(len(estimates))
     for means in _resampled_means(values, counts, resamples, draws):
         kept = np.flatnonzero((means[:, len(objectives) :] <= bounds).all(axis=1))
         keeps[kept] += 1
         if len(kept):
-            front = level(means[kept, : len(objectives)], [one.resolution for one in objectives])
-            wins[kept] += moocore.is_nondominated(front, keep_weakly=True)
-    return [
-        Chance(float(won), float(kept)) for won, kept in zip(wins / resamples, keeps / resamples, strict=True)
-    ]
-
-
-def _most(one: Constraint) -> float:
-    """What the mean of a constrained metric may be at most, if turned so that less is better."""
-    bound = one.bound if one.upper else -one.bound
-    return nextafter(bound, -inf) if one.relation in ("<", ">") else bound
+            wins[kept] += moocore.is_nondominated(
+                level(means[kept, : len(objectives)], steps), keep_weakly=True
+            )
+    return [Chance(*shares) for shares in (np.stack([wins, keeps], axis=1) / resamples).tolist()]
 
 
 def _resampled_means(
@@ -108,14 +91,10 @@ def _resampled_means(
 ) -> Iterator[Array]:
     """Bootstrap samples of the means, configurations x columns; see `chances`."""
     bounds = [0, *np.unique(counts).tolist()]
-    strata = list(pairwise(bounds))
-    weights = np.hstack(
-        [draws.multinomial(b - a, np.full(b - a, 1 / (b - a)), size=resamples) for a, b in strata]
-    )
-    if len(strata) == 1:
-        # Means, for constraints are about them.
-        yield from (values @ drawn / bounds[-1] for drawn in weights)
-        return
+    sizes = np.diff(bounds)
+    weights = np.hstack([draws.multinomial(n, np.full(n, 1 / n), size=resamples) for n in sizes])
     for drawn in weights:
-        sample = values[:, :, np.repeat(np.arange(bounds[-1]), drawn)]
-        yield common_scale(sample, counts)
+        if len(sizes) == 1:
+            yield values @ drawn / bounds[-1]  # means, for constraints are about them
+        else:
+            yield common_scale(values[:, :, np.repeat(np.arange(bounds[-1]), drawn)], counts)
