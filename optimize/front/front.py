@@ -18,7 +18,7 @@ from gridtune.optimize.inference.posterior import StudyPosterior
 from gridtune.optimize.records.evaluations import Archive, Constraint, Estimate, Evaluation, Objective
 from gridtune.optimize.replication.chances import FEWEST, RESAMPLES, Chance, chances
 from gridtune.optimize.replication.compare import Array, costs, non_dominated, replications, signs
-from gridtune.optimize.replication.loss import failing
+from gridtune.optimize.replication.guards import failing
 from gridtune.optimize.search_space.constraints import Cases, excesses, feasible, violation
 from gridtune.scenarios.errors import ScenarioError
 
@@ -132,7 +132,7 @@ class Front:
         """Those that make no objective worse than the baseline by more than half of its value.
 
         Where that is 0, by more than half of the range over all configurations. Nor may a further tenth of
-        the mandatory jobs of a class fail (`replication.loss.failing`).
+        the mandatory jobs of a class fail (`replication.guards.failing`).
         """
         start = self.archive.standing
         if start is None or start.number not in self.means:

@@ -27,7 +27,7 @@ from gridtune.optimize.records.difference import INTERVAL, ROUNDING
 from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
 from gridtune.optimize.replication.compare import shares, signs
-from gridtune.optimize.replication.loss import failing
+from gridtune.optimize.replication.guards import failing
 from gridtune.optimize.runs.blocks import Block, Sample
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_VALIDATION
