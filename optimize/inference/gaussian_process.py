@@ -67,7 +67,9 @@ def posterior_of(
     numbers = [evaluations[at].number for at in chosen]
     configurations = [(values or {}).get(evaluations[at].number, evaluations[at].values) for at in chosen]
     found = fit(runs[chosen], configurations, seed=seed)
-    return found and StudyPosterior(found, numbers, numbers if rivals is None else rivals, objectives)
+    if found is None:
+        return None
+    return StudyPosterior(found, numbers, numbers if rivals is None else rivals, objectives)
 
 
 def posterior_means(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
@@ -85,8 +87,8 @@ def posterior_means(evaluations: Sequence[Evaluation], objectives: Sequence[Obje
 
 def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
     """Values of each run, to be minimised, configurations x objectives x replications; the search's first."""
-    searched = max(evaluation.replications for evaluation in evaluations)
-    validated = max(evaluation.validation_replications for evaluation in evaluations)
+    searched = max(one.replications for one in evaluations)
+    validated = max(one.validation_replications for one in evaluations)
     values = np.full((len(evaluations), len(objectives), searched + validated), np.nan)
     for at, evaluation in enumerate(evaluations):
         for column, objective in enumerate(objectives):

@@ -182,7 +182,6 @@ def coordinates_of(configurations: Sequence[Mapping[str, Value]], paths: Collect
 
 
 def _squares(column: Array) -> Array:
-    """Squared distances of all pairs."""
     lengths = (column**2).sum(axis=1)
     return (lengths[:, None] + lengths - 2 * column @ column.T).clip(0.0)  # type: ignore[no-any-return]
 
@@ -194,7 +193,6 @@ def _start(parameters: int, spread: float) -> Array:
 
 
 def _sizes(logarithms: Array, parameters: int) -> tuple[float, Array, Array, float]:
-    """The sizes in their order, from their logarithms."""
     sizes = np.exp(logarithms)
     return float(sizes[0]), sizes[1 : 1 + parameters], sizes[1 + parameters : -1], float(sizes[-1])
 

@@ -99,13 +99,13 @@ class Recommender:
     @one_thread()
     def recommend(self) -> tuple[Recommendation, ...]:
         """The recommendations, confirmed; those that runs do not suffice for are left out."""
-        found: tuple[Recommendation, ...] = ()
         for _ in range(ROUNDS if self._settings.baseline is not None else 0):
             refused = len(self.refused)
-            found = self._found()
-            if found or len(self.refused) == refused:
+            if found := self._found():
+                return found
+            if len(self.refused) == refused:
                 break
-        return found
+        return ()
 
     def _found(self) -> tuple[Recommendation, ...]:
         """What is recommended of the configurations that were not refused."""
@@ -138,14 +138,10 @@ class Recommender:
         """What it is called; every recommendation is on the front, too."""
         front, turned, baseline = self._front, signs(self._objectives), self._front.archive.baseline
         assert baseline is not None
-        gains = {
-            one.evaluation.number: front.means[one.evaluation.number] - front.means[baseline]
-            for one in front.on_front
-        }
-        gains |= {
-            one.number: turned * [one.objectives[o.name].difference.mean for o in self._objectives]
-            for one in every
-        }
+        numbers = [one.evaluation.number for one in front.on_front]
+        gains = {number: front.means[number] - front.means[baseline] for number in numbers}
+        for one in every:
+            gains[one.number] = turned * [change.difference.mean for change in one.objectives.values()]
         most = np.min(list(gains.values()), axis=0)
         first = gains[made.number] <= most + ROUNDING * abs(most)
         return title_of(
@@ -328,9 +324,9 @@ class Recommender:
         alone, parts = dict[str, float](), list[float]()
         for objective in self._objectives:
             gap, full = sample.change(objective, start), whole.change(objective, start)
-            alone[objective.name] = gap.difference.mean if gap.beyond_noise else 0.0
+            mean = alone[objective.name] = gap.difference.mean if gap.beyond_noise else 0.0
             if _sure(full, better=True):
-                parts.append(min(max(alone[objective.name] / full.difference.mean, 0.0), 1.0))
+                parts.append(min(max(mean / full.difference.mean, 0.0), 1.0))
         return replace(one, alone=alone, share=sum(parts) / len(parts) if parts else None)
 
     def _gained(self, one: Change, tests: int = 1) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Objective
 from gridtune.optimize.replication.compare import Array, common_scale, level, padded, replications, signs
-from gridtune.optimize.search_space.constraints import Cases, limits
+from gridtune.optimize.search_space.constraints import Cases, bounded
 
 RESAMPLES = 2000
 FEWEST = 5  # runs of each configuration, below which shares of bootstrap samples are no probabilities
@@ -62,16 +62,21 @@ def chances(
     counts = np.array([replications(row) for row in estimates])
     if not len(counts) or counts.min() < 2 or not resamples:
         return [Chance(None, None)] * len(estimates)
-    every = limits(constraints, cases)
-    turned = [1.0 if one.constraint.upper else -1.0 for one in every]
+    # Every constraint with each case and metric that must keep it at any of the configurations.
+    every = dict.fromkeys(
+        (one, known.case, known.metric) for row in cases for one in constraints for known in bounded(one, row)
+    )
+    turned = [1.0 if one.upper else -1.0 for one, _, _ in every]
     each = [
-        [row[one.name].values for one in objectives] + [limit.of(case).values for limit in every]
-        for row, case in zip(estimates, cases, strict=True)
+        [row[one.name].values for one in objectives]
+        # Of a class that a configuration does not have, what it has of all jobs.
+        + [known[case].get(metric, known[case][one.metric]).values for one, case, metric in every]
+        for row, known in zip(estimates, cases, strict=True)
     ]
     sign = np.array([*signs(objectives), *turned])
     values = padded(each, len(sign)) * sign[:, None]
-    most = np.array([one.constraint.bound for one in every]) * turned
-    strictly = [one.constraint.relation in ("<", ">") for one in every]
+    most = np.array([one.bound for one, _, _ in every]) * turned
+    strictly = [one.relation in ("<", ">") for one, _, _ in every]
     bounds = np.where(strictly, np.nextafter(most, -np.inf), most)
     steps = [one.resolution for one in objectives]
     draws = np.random.default_rng([seed, len(estimates), int(counts.min())])

@@ -36,9 +36,8 @@ class OptunaSampler(Sampler):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             algorithm = self._make()
-        self._study = optuna.create_study(
-            directions=[objective.direction for objective in objectives], sampler=algorithm
-        )
+        directions = [objective.direction for objective in objectives]
+        self._study = optuna.create_study(directions=directions, sampler=algorithm)
         self._distributions = {parameter.path: parameter.distribution() for parameter in space}
         self._asked: list[Trial] = []
 
@@ -59,14 +58,15 @@ class OptunaSampler(Sampler):
         """A configuration parameter by parameter, as far as conditions ask for them."""
         configuration: Configuration = {}
         for one in self.space:
-            if one.exists(configuration):
-                configuration[one.path] = (
-                    trial.suggest_categorical(one.path, one.choices)
-                    if one.choices
-                    else trial.suggest_int(one.path, int(one.low), int(one.high), log=one.log)
-                    if one.whole
-                    else trial.suggest_float(one.path, one.low, one.high, log=one.log)
-                )
+            if not one.exists(configuration):
+                continue
+            if one.choices:
+                configuration[one.path] = trial.suggest_categorical(one.path, one.choices)  # type: ignore[assignment]
+            elif one.whole:
+                low, high = int(one.low), int(one.high)
+                configuration[one.path] = trial.suggest_int(one.path, low, high, log=one.log)
+            else:
+                configuration[one.path] = trial.suggest_float(one.path, one.low, one.high, log=one.log)
         return configuration
 
     def tell(self, results: Sequence[Result]) -> None:

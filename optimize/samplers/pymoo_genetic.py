@@ -33,33 +33,29 @@ class PymooSampler(GeneticSampler):
         self._start(seed)
 
     @abstractmethod
-    def _make(self) -> Any:
-        """The algorithm of pymoo."""
+    def _kind(self) -> tuple[Any, Any]:
+        """The algorithm of pymoo, and the tournament of parents."""
 
     def _start(self, seed: int) -> None:
+        from pymoo.core import mixed
         from pymoo.core.problem import Problem
         from pymoo.core.termination import NoTermination
+        from pymoo.operators.selection.tournament import TournamentSelection
 
-        self._algorithm = self._make()
+        algorithm, tournament = self._kind()
+        duplicates = mixed.MixedVariableDuplicateElimination()
+        selection = TournamentSelection(func_comp=tournament)
+        self._algorithm = algorithm(
+            pop_size=self.batch,
+            sampling=mixed.MixedVariableSampling(),
+            selection=selection,
+            mating=mixed.MixedVariableMating(selection=selection, eliminate_duplicates=duplicates),
+            eliminate_duplicates=duplicates,
+        )
         variables = {parameter.path: _variable(parameter) for parameter in self.space}
         # One constraint: the sum of what is broken, 0 in a search without constraints.
         self._problem = Problem(vars=variables, n_obj=len(self.objectives), n_ieq_constr=1)
         self._algorithm.setup(self._problem, termination=NoTermination(), seed=seed, verbose=False)
-
-    def _operators(self, tournament: Any) -> dict[str, Any]:
-        """Settings that all of them share: operators for mixed variables, and parents by tournament."""
-        from pymoo.core import mixed
-        from pymoo.operators.selection.tournament import TournamentSelection
-
-        duplicates = mixed.MixedVariableDuplicateElimination()
-        selection = TournamentSelection(func_comp=tournament)
-        return {
-            "pop_size": self.batch,
-            "sampling": mixed.MixedVariableSampling(),
-            "selection": selection,
-            "mating": mixed.MixedVariableMating(selection=selection, eliminate_duplicates=duplicates),
-            "eliminate_duplicates": duplicates,
-        }
 
     def ask(self) -> list[Configuration]:
         """The next batch."""
@@ -80,7 +76,7 @@ class PymooSampler(GeneticSampler):
         from pymoo.core.evaluator import Evaluator
         from pymoo.problems.static import StaticProblem
 
-        broken = [violation(excess) for excess in excesses]
+        broken = list(map(violation, excesses))
         self._most_broken = max(self._most_broken, *broken)
         unknown = [np.nan] * len(self._signs)
         costs = np.array([unknown if one is None else one for one in results]) * self._signs
@@ -101,20 +97,20 @@ class PymooSampler(GeneticSampler):
 class PymooNsga2(PymooSampler):
     """NSGA-II."""
 
-    def _make(self) -> Any:
+    def _kind(self) -> tuple[Any, Any]:
         from pymoo.algorithms.moo.nsga2 import NSGA2, binary_tournament
 
-        return NSGA2(**self._operators(binary_tournament))
+        return NSGA2, binary_tournament
 
 
 @register("pymoo-smsemoa", "SMS-EMOA (pymoo): selects by hypervolume")
 class PymooSmsemoa(PymooSampler):
     """SMS-EMOA."""
 
-    def _make(self) -> Any:
+    def _kind(self) -> tuple[Any, Any]:
         from pymoo.algorithms.moo.sms import SMSEMOA, cv_and_dom_tournament
 
-        return SMSEMOA(**self._operators(cv_and_dom_tournament))
+        return SMSEMOA, cv_and_dom_tournament
 
 
 def _variable(parameter: Parameter) -> Any:

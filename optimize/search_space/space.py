@@ -256,11 +256,9 @@ def _conditions(parameters: Mapping[str, Parameter], changed: set[str]) -> tuple
                 else:
                     asked = ", ".join(map(str, values))
                     faults.append(f"{parameter.path}: when {path} is {asked}, but that is {other.allowed}")
-    while True:
-        orphans = {p.path for p in parameters.values() if dropped & set(p.when)} - dropped
-        if not orphans:
-            return faults, dropped
+    while orphans := {p.path for p in parameters.values() if not dropped.isdisjoint(p.when)} - dropped:
         dropped |= orphans
+    return faults, dropped
 
 
 def _sorted(parameters: Mapping[str, Parameter], name: str) -> tuple[Parameter, ...]:
