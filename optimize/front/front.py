@@ -197,11 +197,7 @@ def _by_posterior(
     means: Mapping[int, Array],
     resamples: int,
 ) -> tuple[Member, ...]:
-    """What the posterior says of each configuration that keeps the constraints; best first.
-
-    Args:
-        chance: of being non-dominated, by number.
-    """
+    """By the posterior's chances of being non-dominated, by number; best first."""
     known = [one for one in rivals if one.number in chance]
     keep = [one.number for one in known if keeps(one, archive.constraints)]
     best = {
