@@ -16,9 +16,8 @@ from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.recommender import LEAST, LEAST_RUNS, Recommender
 from gridtune.optimize.records.evaluations import Archive, Constraint
 from gridtune.optimize.records.recommendation import Recommendation
+from gridtune.optimize.replication.guards import LONGEST, NO_MORE_LOSS, NO_STARVATION
 from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.replication.loss import NO_MORE_LOSS
-from gridtune.optimize.replication.starvation import LONGEST, NO_STARVATION
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.stored import (
     ASKED,

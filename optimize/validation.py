@@ -12,8 +12,8 @@ import numpy as np
 
 from gridtune.optimize.front.front import ON_FRONT, keeps
 from gridtune.optimize.front.hypervolume import comparable
-from gridtune.optimize.inference.study_posterior import ENOUGH, posterior_of
-from gridtune.optimize.inference.surrogate_model import NoisySurrogate, coordinates_of, distances
+from gridtune.optimize.inference.gaussian_process import ENOUGH, posterior_of
+from gridtune.optimize.inference.surrogate_model import coordinates_of, distances, joint_draws, surrogates
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.replication.shortlist import promising, shortlist
@@ -82,9 +82,9 @@ class Validation:
         settings = self._evaluator.settings
         values = costs([one.objectives for one in able], settings.objectives)
         apart = distances(coordinates_of([one.values for one in able]))
-        surrogate = NoisySurrogate.of(apart, values, settings.seed)
+        models = surrogates(apart, values, settings.seed)
         rng = np.random.default_rng([settings.seed, len(able), 7])
-        draws = surrogate.draws(apart, values, range(len(able)), DRAWS, rng)
+        draws = joint_draws(models, apart, values, range(len(able)), DRAWS, rng)
         return [able[at] for at in promising(draws, range(len(able)), BATCH)]
 
     def _uncertain(self) -> dict[str, int]:

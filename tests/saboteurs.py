@@ -24,7 +24,7 @@ from gridtune.model.harvest.control import Control, Decision
 from gridtune.model.job import DONE, Job
 from gridtune.model.metrics.registry import METRICS, Metric, resolution, rounded
 from gridtune.model.owed import Owed
-from gridtune.optimize.replication.loss import excess_losses
+from gridtune.optimize.replication.guards import excess_losses
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.simulation.simulate import simulate
 from gridtune.scenarios.tables.schema import ScenarioSpec

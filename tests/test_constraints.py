@@ -6,10 +6,12 @@ import pytest
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import LEAST, Constraint, Estimate, Objective
+from gridtune.optimize.replication.chances import chances
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.samplers.base import Penalty
-from gridtune.optimize.search_space.constraints import constraints_of, excesses, limits, tightest, violation
+from gridtune.optimize.search_space.constraints import constraints_of, excesses, tightest, violation
 from gridtune.scenarios import ScenarioError, load
+from tests.fronts import estimate
 
 
 def known(mean):
@@ -92,13 +94,17 @@ def test_each_class_must_keep_the_limit_of_loss_and_no_other_limit():
     assert (
         tightest(share, cases).whose == tightest(constraints_of(["lost_fraction.a<=1"])[0], cases).whose == ""
     )
-    # A configuration of a space that switches class b off has nothing there to keep.
-    fewer = {"calm": {name: one for name, one in cases["calm"].items() if name != "excess_loss.b"}}
-    every = limits((guard, share), [fewer, cases])
-    assert [limit.metric for limit in every] == [
-        "excess_loss", "excess_loss.a", "lost_fraction", "excess_loss.b",
-    ]  # fmt: skip
-    assert [limit.of(fewer).mean for limit in every] == [-0.1, 0.2, 0.05, -0.1]
+
+
+def test_a_configuration_without_a_class_has_nothing_there_to_keep():
+    guard = constraints_of(["excess_loss<=0"])
+    row = {"excess_loss": -0.1, "excess_loss.a": -0.2, "excess_loss.b": 0.3}
+    every = {"calm": {name: estimate(value, value) for name, value in row.items()}}
+    fewer = {"calm": {name: one for name, one in every["calm"].items() if name != "excess_loss.b"}}
+    lossy = {"calm": fewer["calm"] | {"excess_loss": estimate(0.1, 0.1)}}
+    cost = [{"cost": estimate(1.0, 1.0)}] * 3
+    found = chances(cost, [Objective("cost", "minimize")], guard, [fewer, every, lossy])
+    assert [one.feasible for one in found] == [1.0, 0.0, 0.0]
 
 
 def test_penalties_put_feasible_configurations_first_and_then_the_least_violation():

@@ -15,10 +15,19 @@ from gridtune.optimize.front.front import front
 from gridtune.optimize.front.hypervolume import reference_point
 from gridtune.optimize.records.difference import Change, Difference
 from gridtune.optimize.records.recommendation import Recommendation
-from gridtune.optimize.replication.chances import probability_non_dominated
 from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.report.pictures.history import growth
-from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, evaluation, search, with_baseline
+from tests.fronts import (
+    COMPLETED,
+    THREE,
+    UNFAIR,
+    UNHAPPY,
+    archive,
+    evaluation,
+    probability_non_dominated,
+    search,
+    with_baseline,
+)
 
 TWO = (UNFAIR, COMPLETED)
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t as student
 
 from gridtune.model.metrics.registry import Metric
-from gridtune.optimize.inference.gaussian_process import best_layers, runs_of
+from gridtune.optimize.inference.gaussian_process import ENOUGH, best_layers, posterior_of, runs_of
 from gridtune.optimize.inference.gaussian_process import posterior_means as expected
 from gridtune.optimize.inference.noise import (
     MOST_ALIKE,
@@ -17,10 +17,9 @@ from gridtune.optimize.inference.noise import (
     least_squares,
     variances,
 )
-from gridtune.optimize.inference.study_posterior import ENOUGH, posterior_of
 from gridtune.optimize.inference.surrogate_model import WIDE, _start, coordinates_of, sampled
 from gridtune.optimize.replication.compare import common_scale, costs, level, non_dominated, signs
-from gridtune.optimize.replication.loss import OF_CLASS, TOLERANCE
+from gridtune.optimize.replication.guards import OF_CLASS, TOLERANCE
 from gridtune.optimize.replication.paired import Difference, difference
 from gridtune.optimize.replication.shortlist import promising, shortlist
 from tests.fronts import COMPLETED, UNFAIR, estimate, evaluation, search

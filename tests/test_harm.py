@@ -152,7 +152,7 @@ def test_queues_of_a_log_with_enough_jobs_are_told_apart():
 
 
 def test_a_replay_tells_waits_of_the_logs_queues_and_guards_them(tmp_path):
-    from gridtune.optimize.replication.starvation import excess_waits
+    from gridtune.optimize.replication.guards import excess_waits
     from gridtune.scenarios.tables.search import Starvation
 
     lines = ["; MaxProcs: 1"] + [

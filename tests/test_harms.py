@@ -12,8 +12,7 @@ from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.harm import harms, harms_of_replay, worst_of
 from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.replication.loss import failing
-from gridtune.optimize.replication.starvation import excess_waits
+from gridtune.optimize.replication.guards import excess_waits, failing
 from gridtune.scenarios.tables.search import Starvation
 from tests.fronts import search, with_baseline
 

@@ -10,7 +10,7 @@ from gridtune.model.metrics.registry import METRICS, Metric, define, rounded
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Estimate, Objective
 from gridtune.optimize.replication.compare import costs, non_dominated
-from gridtune.optimize.replication.loss import NO_MORE_LOSS, OF_CLASS, TOLERANCE
+from gridtune.optimize.replication.guards import NO_MORE_LOSS, OF_CLASS, TOLERANCE
 from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.constraints import feasible

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from gridtune.optimize.inference import gaussian_process, posterior
-from gridtune.optimize.inference.gaussian_process import fit
-from gridtune.optimize.inference.study_posterior import ENOUGH, posterior_of
+from gridtune.optimize.inference.gaussian_process import ENOUGH, fit, posterior_of
 from gridtune.optimize.inference.surrogate_model import coordinates_of
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
 

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fronts import estimate
+from fronts import estimate, probability_non_dominated
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import Constraint, Failed, Objective
-from gridtune.optimize.replication.chances import chances, probability_non_dominated
+from gridtune.optimize.replication.chances import chances
 from gridtune.optimize.replication.compare import common_scale, padded
 from gridtune.optimize.replication.evaluate import evaluated
 

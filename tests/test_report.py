@@ -21,7 +21,7 @@ from gridtune.optimize.records.evaluations import (
     Objective,
 )
 from gridtune.optimize.records.recommendation import Harm, ParameterChange
-from gridtune.optimize.replication.loss import NO_MORE_LOSS
+from gridtune.optimize.replication.guards import NO_MORE_LOSS
 from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.report import frame as frames
 from gridtune.optimize.report.answer import (

@@ -9,7 +9,7 @@ from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.shortlist import shortlist
 from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search import search
-from gridtune.optimize.search_space.objectives import objectives_of
+from gridtune.optimize.search_space.problem import objectives_of
 from gridtune.optimize.search_space.space import key
 from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.execution.replicate import metrics_of

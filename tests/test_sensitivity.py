@@ -14,8 +14,8 @@ from gridtune.optimize.importance.sensitivity import METHODS, Effect, Sensitivit
 from gridtune.optimize.importance.simulator_sensitivity import simulated_sensitivity
 from gridtune.optimize.report.numbers import path_label
 from gridtune.optimize.runs.stored import SearchResult
-from gridtune.optimize.search_space.objectives import objectives_of
 from gridtune.optimize.search_space.parameter import Parameter
+from gridtune.optimize.search_space.problem import objectives_of
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios import load

@@ -14,8 +14,9 @@ from gridtune.optimize.inference.surrogate_model import (
     STIFFNESS,
     Distances,
     Fitted,
-    NoisySurrogate,
     distances,
+    joint_draws,
+    surrogates,
 )
 
 PLACES = np.array(
@@ -185,9 +186,8 @@ def test_what_is_learned_does_not_depend_on_the_unit_and_draws_follow_their_nois
 def test_quantities_are_learned_each_alone():
     rng = np.random.default_rng(9)
     values = rng.normal(size=(5, 2)) * [1.0, 100.0]
-    both = NoisySurrogate.of(APART, values, 1)
     one, other = (Fitted.of(APART, column, 1) for column in values.T)
-    draws = both.draws(APART, values, [0, 3], 7, np.random.default_rng(2))
+    draws = joint_draws(surrogates(APART, values, 1), APART, values, [0, 3], 7, np.random.default_rng(2))
     again = np.random.default_rng(2)
     expected = [
         which.draws(APART, column, [0, 3], 7, again)

@@ -1,28 +1,26 @@
 """The Pareto front of a search: the configurations that no other dominates, and their probabilities.
 
 All evaluated configurations count, validated or not, by all their runs together: by the posterior of the
-Gaussian-process model (`optimize.inference.study_posterior`). Where there are too few configurations to learn
-from, those are compared that have validation runs, or all by their means if none has.
+Gaussian-process model (`optimize.inference`). Where there are too few configurations to learn from, those are
+compared that have validation runs, or all by their means if none has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from gridtune.optimize.front.hypervolume import comparable, hypervolume, reference_point
-from gridtune.optimize.inference.study_posterior import StudyPosterior, posterior_of
+from gridtune.optimize.inference.gaussian_process import posterior_of
+from gridtune.optimize.inference.posterior import StudyPosterior
 from gridtune.optimize.records.evaluations import Archive, Constraint, Estimate, Evaluation, Objective
 from gridtune.optimize.replication.chances import FEWEST, RESAMPLES, Chance, chances
-from gridtune.optimize.replication.compare import costs, non_dominated, replications, signs
-from gridtune.optimize.replication.loss import failing
+from gridtune.optimize.replication.compare import Array, costs, non_dominated, replications, signs
+from gridtune.optimize.replication.guards import failing
 from gridtune.optimize.search_space.constraints import Cases, excesses, feasible, violation
 from gridtune.scenarios.errors import ScenarioError
-
-Array = np.ndarray[Any, np.dtype[np.float64]]
 
 ON_FRONT = 0.5  # probability of being non-dominated from which a configuration is on the front
 BEARABLE = 0.5  # of the baseline's value: what gets worse by more is too high a price to recommend
@@ -69,8 +67,8 @@ class Member:
         return _cases(self.evaluation)
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{name} {estimate.mean:.6g}" for name, estimate in self.estimates.items())
         where = "on the front" if self.non_dominated else "dominated"
+        means = ", ".join(f"{name} {one.mean:.6g}" for name, one in self.estimates.items())
         return f"Member({self.evaluation.number}, {where}: {means})"
 
 
@@ -119,7 +117,7 @@ class Front:
     def costs(self, members: Sequence[Member]) -> Array:
         """Estimated means of members, to be minimised, members x objectives."""
         rows = [self.means[member.evaluation.number] for member in members]
-        return np.array(rows, dtype=float).reshape(len(members), len(self.objectives))
+        return np.reshape(rows, (len(members), len(self.objectives)))
 
     def value(self, number: int, objective: Objective) -> float:
         """Estimated mean of an objective at a configuration, in the unit of the objective."""
@@ -134,12 +132,12 @@ class Front:
         """Those that make no objective worse than the baseline by more than half of its value.
 
         Where that is 0, by more than half of the range over all configurations. Nor may a further tenth of
-        the mandatory jobs of a class fail (`replication.loss.failing`).
+        the mandatory jobs of a class fail (`replication.guards.failing`).
         """
         start = self.archive.standing
-        baseline = None if start is None else self.means.get(start.number)
-        if start is None or baseline is None or not members:
+        if start is None or start.number not in self.means:
             return []
+        baseline = self.means[start.number]
         spread = np.ptp(list(self.means.values()), axis=0)
         most = baseline + BEARABLE * np.where(baseline == 0, spread, np.abs(baseline))
         return [
@@ -169,14 +167,22 @@ def front(archive: Archive, *, resamples: int = RESAMPLES) -> Front:
     rivals = [one for one in able if one.number in same]
     baseline = [one for one in usable if one.number == archive.baseline]
     certain = _repeats([*rivals, *baseline])
-    posterior = _posterior(archive, rivals, baseline) if resamples > 0 and not certain else None
+    posterior = None
+    if resamples > 0 and not certain:
+        known = {one.number: one for one in (*rivals, *baseline)}
+        posterior = posterior_of(
+            [known[number] for number in sorted(known)],
+            objectives,
+            archive.seed,
+            rivals={one.number for one in rivals if keeps(one, archive.constraints)},
+            values={one.number: archive.present for one in baseline if not one.values},
+        )
     means = _plain([*rivals, *baseline], objectives)
     means |= _anchored(archive, posterior, means)
     if posterior is None:
         members = _by_means(archive, rivals, same, 0 if certain else resamples)
     else:
-        known = [one for one in rivals if one.number in posterior]
-        members = _by_posterior(archive, known, same, posterior.chances, means, resamples)
+        members = _by_posterior(archive, rivals, same, posterior.chances, means, resamples)
     best = [member.evaluation for member in members if member.non_dominated]
     now = hypervolume([means[one.number] for one in best], objectives, corner)
     searched = hypervolume(_searched(best, baseline, objectives, means), objectives, corner)
@@ -185,24 +191,19 @@ def front(archive: Archive, *, resamples: int = RESAMPLES) -> Front:
 
 def _by_posterior(
     archive: Archive,
-    known: Sequence[Evaluation],
+    rivals: Sequence[Evaluation],
     same: Mapping[int, tuple[int, ...]],
     chance: Mapping[int, float],
     means: Mapping[int, Array],
     resamples: int,
 ) -> tuple[Member, ...]:
-    """What the posterior says of each configuration that keeps the constraints; best first.
-
-    Args:
-        known: the configurations that the posterior knows.
-        chance: of being non-dominated, by number.
-    """
-    able = [one for one in known if keeps(one, archive.constraints)]
-    keep = {one.number for one in able}
+    """By the posterior's chances of being non-dominated, by number; best first."""
+    known = [one for one in rivals if one.number in chance]
+    keep = [one.number for one in known if keeps(one, archive.constraints)]
     best = {
-        min(able, key=lambda one: (means[one.number][at], one.number)).number
+        min(keep, key=lambda number: (means[number][at], number))
         for at in range(len(archive.objectives))
-        if able
+        if keep
     }
     listed = [
         one for one in known if chance[one.number] >= POSSIBLE or one.number in best or one.number not in keep
@@ -226,14 +227,16 @@ def _by_means(
     values = costs(list(map(_estimates, tested)), archive.objectives)
     keep = [k for k, one in enumerate(tested) if keeps(one, archive.constraints)]
     best = {keep[k] for k in non_dominated(values[keep])}
-    enough = min((replications(_estimates(one)) for one in tested), default=0) >= FEWEST
+    enough = min(replications(_estimates(one)) for one in tested) >= FEWEST
     chance = _bootstrap(archive, tested, resamples if enough else 0)
     made = []
     for k in sorted(range(len(tested)), key=lambda k: (k not in best, *values[k], tested[k].number)):
-        if k in best or tested[k].validated is not None:
-            p = chance[k].non_dominated if enough else None
-            equal = same[tested[k].number]
-            made.append(Member(tested[k], k in best, p, equal, k in keep, chance[k].feasible))
+        one = tested[k]
+        if k in best or one.validated is not None:
+            odds = chance[k]
+            made.append(
+                Member(one, k in best, odds.non_dominated, same[one.number], k in keep, odds.feasible)
+            )
     return tuple(made)
 
 
@@ -242,20 +245,6 @@ def _bootstrap(archive: Archive, some: Sequence[Evaluation], resamples: int) -> 
     estimates, cases = list(map(_estimates, some)), list(map(_cases, some))
     return chances(
         estimates, archive.objectives, archive.constraints, cases, seed=archive.seed, resamples=resamples
-    )
-
-
-def _posterior(
-    archive: Archive, rivals: Sequence[Evaluation], baseline: Sequence[Evaluation]
-) -> StudyPosterior | None:
-    """The posterior of the configurations that may be on the front, and of the baseline."""
-    known = {one.number: one for one in (*rivals, *baseline)}
-    return posterior_of(
-        [known[number] for number in sorted(known)],
-        archive.objectives,
-        archive.seed,
-        rivals={one.number for one in rivals if keeps(one, archive.constraints)},
-        values={one.number: archive.present for one in baseline if not one.values},
     )
 
 
@@ -277,17 +266,17 @@ def _anchored(
     means = dict(plain) if posterior is None else {n: posterior.means(n) for n in posterior.chances}
     baseline = archive.standing
     if baseline is not None and baseline.number in means:
+        level = means[baseline.number]
         if confirmed:
             level = turned * [confirmed[0].objectives[one.name].start for one in objectives]
         elif posterior is not None:
-            level = turned * [_mean(_all_values(baseline, one.name)) for one in objectives]
-        else:
-            level = means[baseline.number]
+            runs = [_all_values(baseline, one.name) for one in objectives]
+            level = turned * [sum(values) / len(values) for values in runs]
         shift = level - means[baseline.number]
         means = {number: row + shift for number, row in means.items()}
     # Where no run was below 0, no mean is.
-    runs = [[min(e.objectives[o.name].values) for e in archive.evaluations] for o in objectives]
-    least = np.where(np.min(runs, axis=1) < 0, -np.inf, 0.0)
+    lowest = [min(min(e.objectives[o.name].values) for e in archive.evaluations) for o in objectives]
+    least = np.where(np.array(lowest) < 0, -np.inf, 0.0)
     means = {number: turned * np.maximum(turned * row, least) for number, row in means.items()}
     return means | {one.number: turned * [one.objectives[o.name].to for o in objectives] for one in confirmed}
 
@@ -314,20 +303,14 @@ def _cases(evaluation: Evaluation) -> Cases:
 
 def _all_values(evaluation: Evaluation, name: str) -> tuple[float, ...]:
     """Of an objective, in the search and on validation seeds."""
-    parts = (evaluation.objectives, evaluation.validated or {})
-    return tuple(value for part in parts if name in part for value in part[name].values)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+    validated = evaluation.validated[name].values if evaluation.validated else ()
+    return evaluation.objectives[name].values + validated
 
 
 def _repeats(evaluations: Sequence[Evaluation]) -> bool:
     """Whether each configuration that was run more than once gave the same each time, and there is one."""
-    repeated = [one for one in evaluations if one.replications + one.validation_replications > 1]
-    return bool(repeated) and all(
-        len(set(_all_values(one, name))) == 1 for one in repeated for name in one.objectives
-    )
+    runs = [_all_values(one, name) for one in evaluations for name in one.objectives]
+    return any(len(values) > 1 for values in runs) and all(len(set(values)) == 1 for values in runs)
 
 
 def keeps(evaluation: Evaluation, constraints: Sequence[Constraint]) -> bool:

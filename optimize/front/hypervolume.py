@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Objective
-from gridtune.optimize.replication.compare import costs, signs
+from gridtune.optimize.records.values import key
+from gridtune.optimize.replication.compare import Array, costs, signs
 from gridtune.optimize.search_space.constraints import feasible
-
-Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def comparable(archive: Archive) -> list[Evaluation]:
@@ -20,15 +18,13 @@ def comparable(archive: Archive) -> list[Evaluation]:
 
     Of a configuration evaluated more than once, the first validated evaluation counts, else the first.
     """
-    chosen: dict[tuple[tuple[str, object], ...], Evaluation] = {}
-    for evaluation in archive.evaluations:
-        estimates = [evaluation.objectives, evaluation.validated or evaluation.objectives]
-        if not all(isfinite(e[objective.name].mean) for e in estimates for objective in archive.objectives):
-            continue
-        key = tuple(sorted(evaluation.values.items()))
-        known = chosen.get(key)
-        if known is None or (known.validated is None and evaluation.validated is not None):
-            chosen[key] = evaluation
+    chosen: dict[str, Evaluation] = {}
+    for one in archive.evaluations:
+        estimates = [one.objectives, one.validated or one.objectives]
+        if all(isfinite(e[objective.name].mean) for e in estimates for objective in archive.objectives):
+            known = chosen.setdefault(key(one.values), one)
+            if known.validated is None and one.validated is not None:
+                chosen[key(one.values)] = one
     return sorted(chosen.values(), key=lambda evaluation: evaluation.number)
 
 
@@ -45,24 +41,20 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
     volume zero. It depends on all evaluations: the volumes of two such searches do not compare.
     """
     if archive.standing is not None:
-        return twice_as_bad(archive.standing, archive.objectives)
+        first = [archive.standing.objectives[o.name].values[0] for o in archive.objectives]
+        sides = signs(archive.objectives)
+        return tuple(float(x + side * (abs(x) or 1.0)) for x, side in zip(first, sides, strict=True))
     usable = comparable(archive)
     # What breaks constraints does not count, unless there is nothing else.
     usable = [e for e in usable if feasible(e, archive.constraints)] or usable
     if not usable:
-        return tuple(0.0 for _ in archive.objectives)
+        return (0.0,) * len(archive.objectives)
     values = costs([evaluation.objectives for evaluation in usable], archive.objectives)
     validated = costs([e.validated for e in usable if e.validated], archive.objectives)
-    ranges = values.max(axis=0) - values.min(axis=0)
+    ranges = np.ptp(values, axis=0)
     size = np.maximum(np.abs(values).max(axis=0), 1.0)
     worst = np.vstack([values, validated]).max(axis=0) + 0.1 * np.where(ranges > 0, ranges, size)
-    return tuple(float(x) for x in worst * signs(archive.objectives))
-
-
-def twice_as_bad(baseline: Evaluation, objectives: Sequence[Objective]) -> tuple[float, ...]:
-    """The reference point that the baseline makes; see `reference_point`."""
-    first = [baseline.objectives[o.name].values[0] for o in objectives]
-    return tuple(float(x + side * (abs(x) or 1.0)) for x, side in zip(first, signs(objectives), strict=True))
+    return tuple((worst * signs(archive.objectives)).tolist())
 
 
 def hypervolume(

@@ -13,12 +13,12 @@ Kriging Metamodels, ACM TOMACS 22(2), 2012; D. Rubin, Inference and Missing Data
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from gridtune.optimize.inference.noise import degrees_of_freedom, explained, least_squares, variances
-from gridtune.optimize.inference.posterior import Posterior
+from gridtune.optimize.inference.posterior import Posterior, StudyPosterior
 from gridtune.optimize.inference.surrogate_model import (
     Distances,
     Fitted,
@@ -29,12 +29,47 @@ from gridtune.optimize.inference.surrogate_model import (
 )
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.compare import Array, non_dominated, signs
+from gridtune.threads import one_thread
 
+ENOUGH = 20  # configurations below which nothing can be learned from similar ones
 DRAWS = 1000
 REPLAYS, REPLAYED = 5, 200  # studies that are simulated, and draws of each
 JOINT = 400  # configurations that are modelled, at most: the best ones, layer by layer
 ALIKE = 1e-5  # of the range of an objective: draws that differ by less are a tie
 LEAST_VARIANCE = 1e-9  # of that of the means: keeps the matrices regular
+
+
+@one_thread()
+def posterior_of(
+    evaluations: Sequence[Evaluation],
+    objectives: Sequence[Objective],
+    seed: int = 1,
+    *,
+    rivals: Collection[int] | None = None,
+    values: Mapping[int, Mapping[str, Value]] | None = None,
+) -> StudyPosterior | None:
+    """What all runs of a search say of its configurations; None where that cannot be told.
+
+    That takes `ENOUGH` configurations, and one that was run twice. Of very many configurations the hopeless
+    are left out.
+
+    Args:
+        evaluations: all that there are, each configuration once.
+        objectives: what is traded off.
+        seed: of the samples drawn.
+        rivals: numbers of those that may be on the front; all if left out.
+        values: settings by number, of configurations whose evaluation does not hold them.
+    """
+    if len(evaluations) < ENOUGH:
+        return None
+    runs = runs_of(evaluations, objectives)
+    chosen = best_layers(runs, [at for at, one in enumerate(evaluations) if one.validated])
+    numbers = [evaluations[at].number for at in chosen]
+    configurations = [(values or {}).get(evaluations[at].number, evaluations[at].values) for at in chosen]
+    found = fit(runs[chosen], configurations, seed=seed)
+    if found is None:
+        return None
+    return StudyPosterior(found, numbers, numbers if rivals is None else rivals, objectives)
 
 
 def posterior_means(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
@@ -52,16 +87,15 @@ def posterior_means(evaluations: Sequence[Evaluation], objectives: Sequence[Obje
 
 def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
     """Values of each run, to be minimised, configurations x objectives x replications; the search's first."""
-    searched = max(evaluation.replications for evaluation in evaluations)
-    validated = max(evaluation.validation_replications for evaluation in evaluations)
+    searched = max(one.replications for one in evaluations)
+    validated = max(one.validation_replications for one in evaluations)
     values = np.full((len(evaluations), len(objectives), searched + validated), np.nan)
     for at, evaluation in enumerate(evaluations):
         for column, objective in enumerate(objectives):
-            first = evaluation.objectives[objective.name].values
-            values[at, column, : len(first)] = first
-            if evaluation.validated:
-                more = evaluation.validated[objective.name].values
-                values[at, column, searched : searched + len(more)] = more
+            for first, known in ((0, evaluation.objectives), (searched, evaluation.validated)):
+                if known:
+                    some = known[objective.name].values
+                    values[at, column, first : first + len(some)] = some
     return np.asarray(values * signs(objectives)[:, None])
 
 
@@ -69,19 +103,22 @@ def best_layers(runs: Array, always: Sequence[int] = ()) -> list[int]:
     """Positions of the configurations that may be on the front, at most `JOINT`, and some that always are."""
     means = _adjusted_means(runs)
     chosen = set(always)
-    left = [at for at in range(len(means)) if at not in chosen]
-    while left and len(chosen) < JOINT:
+    while len(chosen) < JOINT and (left := [at for at in range(len(means)) if at not in chosen]):
         layer = [left[at] for at in non_dominated(means[left])]
         chosen.update(layer[: JOINT - len(chosen)])
-        left = [at for at in left if at not in chosen]
     return sorted(chosen)
 
 
 def _adjusted_means(runs: Array) -> Array:
     """Mean-adjusted values: configurations x objectives, without the effect of each replication."""
-    seen = np.asarray(np.isfinite(runs).all(axis=1))
-    columns = np.moveaxis(np.where(seen[:, None, :], runs, 0.0), 1, 0)
+    seen, columns = _columns(runs)
     return np.stack([explained(column, seen, np.ones(len(runs)))[1] for column in columns], axis=1)
+
+
+def _columns(runs: Array) -> tuple[Array, Array]:
+    """Which configuration was run in which replication, and runs by objective, 0 where there is none."""
+    seen = np.asarray(np.isfinite(runs).all(axis=1))
+    return seen, np.moveaxis(np.where(seen[:, None, :], runs, 0.0), 1, 0)
 
 
 def fit(
@@ -96,13 +133,12 @@ def fit(
         draws: samples to take.
         seed: of the samples.
     """
-    seen = np.asarray(np.isfinite(values).all(axis=1))
+    seen, columns = _columns(values)
     counts = seen.sum(axis=1)
     if not len(values) or counts.max(initial=0) < 2 or counts.min() < 1:
         return None
     apart = distances(coordinates_of(configurations))
     rng = np.random.default_rng([seed, *values.shape[:2]])
-    columns = np.moveaxis(np.where(seen[:, None, :], values, 0.0), 1, 0)
     made = [_objective(column, seen, apart, draws, seed, rng) for column in columns]
     means, found, replays, units = (np.stack(parts, axis=-1) for parts in zip(*made, strict=True))
     return Posterior(means, found, units, replays, degrees_of_freedom(seen))

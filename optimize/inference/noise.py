@@ -4,9 +4,7 @@ Run b of configuration i gives, in an objective, theta_i + beta_b + epsilon_ib. 
 replication, whose random numbers all configurations share. The variance of epsilon_ib is the configuration's
 own, shrunk towards that of all. Arrays of runs are configurations x replications, of one objective.
 
-Sources: C. Morris, Parametric Empirical Bayes Inference, JASA 78, 1983 (variances of few runs); G. Smyth,
-Linear Models and Empirical Bayes Methods, Statistical Applications in Genetics and Molecular Biology 3(1),
-2004 (prior degrees of freedom).
+Source: C. Morris, Parametric Empirical Bayes Inference, JASA 78, 1983 (variances of few runs).
 """
 
 from __future__ import annotations
@@ -19,7 +17,6 @@ from gridtune.optimize.replication.compare import Array
 
 MOST_ALIKE = 100.0  # prior degrees of freedom of a configuration's noise variance, at most
 ENOUGH = 5  # configurations from which is told how much their variances differ
-
 ROUNDING = 1e-9  # of the common variance: sums of squares of configurations without noise
 
 
@@ -80,7 +77,7 @@ def _prior_freedom(own: Array, free: Array) -> float:
     noise = polygamma(1, half)  # what logarithms of variances differ by where the configurations are alike
     logs = np.log(own[known]) - digamma(half)
     off = (logs - np.average(logs, weights=1 / noise)) ** 2 * len(half) / (len(half) - 1) - noise
-    more = float(np.average(off, weights=1 / noise))
+    more = np.average(off, weights=1 / noise)
     if more <= polygamma(1, MOST_ALIKE / 2):
         return MOST_ALIKE
     return 2 * float(brentq(lambda half: polygamma(1, half) - more, 1e-3, MOST_ALIKE))

@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from gridtune.optimize.replication.compare import Array
+from gridtune.optimize.records.difference import Difference
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.replication.compare import Array, signs
 
 
 @dataclass(frozen=True)
@@ -47,27 +50,65 @@ class Posterior:
             curve; here its intercept alone, learned from a parametric bootstrap).
         """
         which = np.arange(len(self.means)) if rivals is None else rivals
-        said = np.concatenate([self._shares(draws[:, which]) for draws in self.replays])
-        true = np.tile(self._shares(self.means[None, which]), len(self.replays))
+        said = np.concatenate([self.won(draws[:, which]).mean(axis=0) for draws in self.replays])
+        true = np.tile(self.won(self.means[None, which])[0], len(self.replays))
         shift = _missing_odds(said, true, len(self.replays[0]))
         found = np.zeros(len(self.means))
-        found[which] = _raised(self._shares(self.draws[:, which]), shift, len(self.draws))
+        found[which] = _raised(self.won(self.draws[:, which]).mean(axis=0), shift, len(self.draws))
         return found
 
-    def won(self, rivals: Array) -> Array:
-        """Whether no other of some configurations (by position) dominates each: draws x rivals."""
-        return self._won(self.draws[:, rivals])
-
-    def _shares(self, draws: Array) -> Array:
-        """Shares of the draws in which no other configuration dominates each."""
-        return np.asarray(self._won(draws).mean(axis=0))
-
-    def _won(self, draws: Array) -> Array:
+    def won(self, draws: Array) -> Array:
         """Whether no other configuration dominates each, in each draw."""
         import moocore
 
         rounded = np.round(draws / self.unit)
         return np.stack([moocore.is_nondominated(values, keep_weakly=True) for values in rounded])
+
+
+class StudyPosterior:
+    """What is known of configurations, with what is not.
+
+    Args:
+        posterior: of all configurations.
+        numbers: of the evaluations that it is about, in its order.
+        rivals: numbers of those that may be on the front.
+        objectives: what is traded off.
+    """
+
+    def __init__(
+        self,
+        posterior: Posterior,
+        numbers: Sequence[int],
+        rivals: Collection[int],
+        objectives: Sequence[Objective],
+    ) -> None:
+        self._posterior, self._objectives = posterior, tuple(objectives)
+        self._at = {number: at for at, number in enumerate(numbers)}
+        self._rivals = np.array([at for number, at in self._at.items() if number in rivals], dtype=int)
+        chances = posterior.non_dominated(self._rivals)
+        self.chances = {number: float(chances[at]) for number, at in self._at.items()}
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._at
+
+    def chance_of_any(self, numbers: Collection[int]) -> float:
+        """Probability that at least one of these configurations is non-dominated: the share of draws."""
+        some = [self._at[number] for number in numbers if number in self._at]
+        won = self._posterior.won(self._posterior.draws[:, self._rivals])
+        return float(won[:, np.isin(self._rivals, some)].any(axis=1).mean())
+
+    def means(self, number: int) -> Array:
+        """What is expected of a configuration, to be minimised, on a level that all configurations share."""
+        return self._posterior.means[self._at[number]]  # type: ignore[no-any-return]
+
+    def difference(self, to: int, start: int, objective: Objective, pairs: int = 0) -> Difference:
+        """What changes from one configuration to another in an objective, in its unit."""
+        posterior, column = self._posterior, self._objectives.index(objective)
+        a, b = self._at[to], self._at[start]
+        mean = float(signs([objective])[0] * (posterior.means[a, column] - posterior.means[b, column]))
+        gaps = posterior.draws[:, a, column] - posterior.draws[:, b, column]
+        known = np.ptp(gaps) == 0 or np.isinf(posterior.unit[column])
+        return Difference.of(mean, 0.0 if known else float(np.std(gaps)), posterior.freedom, pairs)
 
 
 def _missing_odds(said: Array, true: Array, draws: int) -> float:

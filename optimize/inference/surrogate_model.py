@@ -119,27 +119,22 @@ class Fitted:
         return means + sampled(left, 1e-8 * float(np.trace(cover)) / len(cover), count, rng)
 
 
-class NoisySurrogate:
-    """Surrogates of several quantities, each of equal and unknown noise, for samplers.
+def surrogates(apart: Distances, values: Array, seed: int) -> list[Fitted]:
+    """A surrogate of each quantity, of equal and unknown noise, from values, configurations x quantities."""
+    return [Fitted.of(apart, column, seed) for column in values.T]
 
-    Args:
-        each: the surrogate of each quantity.
-    """
 
-    def __init__(self, each: Sequence[Fitted]) -> None:
-        self._each = each
-
-    @classmethod
-    def of(cls, apart: Distances, values: Array, seed: int) -> NoisySurrogate:
-        """By maximum likelihood from values, configurations x quantities."""
-        return cls([Fitted.of(apart, column, seed) for column in values.T])
-
-    def draws(
-        self, apart: Distances, values: Array, which: Sequence[int], count: int, rng: np.random.Generator
-    ) -> Array:
-        """Samples of means, draws x configurations x quantities; see `Fitted.draws`."""
-        each = zip(self._each, values.T, strict=True)
-        return np.stack([one.draws(apart, column, which, count, rng) for one, column in each], axis=2)
+def joint_draws(
+    each: Sequence[Fitted],
+    apart: Distances,
+    values: Array,
+    which: Sequence[int],
+    count: int,
+    rng: np.random.Generator,
+) -> Array:
+    """Samples of means of several quantities, draws x configurations x quantities; see `Fitted.draws`."""
+    columns = zip(each, values.T, strict=True)
+    return np.stack([one.draws(apart, column, which, count, rng) for one, column in columns], axis=2)
 
 
 def conditioned(seen: Array, cross: Array, own: Array) -> tuple[Array, Array]:
@@ -187,10 +182,8 @@ def coordinates_of(configurations: Sequence[Mapping[str, Value]], paths: Collect
 
 
 def _squares(column: Array) -> Array:
-    """Squared distances of all pairs."""
     lengths = (column**2).sum(axis=1)
-    found = lengths[:, None] + lengths - 2 * column @ column.T
-    return found.clip(0.0)  # type: ignore[no-any-return]
+    return (lengths[:, None] + lengths - 2 * column @ column.T).clip(0.0)  # type: ignore[no-any-return]
 
 
 def _start(parameters: int, spread: float) -> Array:
@@ -200,7 +193,6 @@ def _start(parameters: int, spread: float) -> Array:
 
 
 def _sizes(logarithms: Array, parameters: int) -> tuple[float, Array, Array, float]:
-    """The sizes in their order, from their logarithms."""
     sizes = np.exp(logarithms)
     return float(sizes[0]), sizes[1 : 1 + parameters], sizes[1 + parameters : -1], float(sizes[-1])
 
@@ -210,20 +202,15 @@ def _joint(together: float, rates: Array, squares: Array) -> Array:
     return np.asarray(together * np.exp(-0.5 * np.tensordot(rates, squares, 1)))
 
 
-def _factor(joint: Array, alone: Array, shapes: Array, nugget: float, noise: Array) -> tuple[Array, bool]:
-    """Cholesky factor of the covariance of what is seen of configurations, as `cho_solve` takes it."""
-    own = nugget + 1e-9 * float(np.trace(noise)) / len(noise)
-    full = joint + np.tensordot(alone, shapes, 1) + noise + own * np.eye(len(noise))
-    return cho_factor(full, lower=True)
-
-
 def _misfit(
     logarithms: Array, squares: Array, shapes: Array, values: Array, noise: Array, expected: Array
 ) -> tuple[float, Array]:
     """Negative logarithm of likelihood and prior, and its gradient by the logarithms of the sizes."""
     together, alone, rates, nugget = _sizes(logarithms, len(squares))
     joint = _joint(together, rates, squares)
-    factor = _factor(joint, alone, shapes, nugget, noise)
+    own = nugget + 1e-9 * float(np.trace(noise)) / len(noise)
+    full = joint + np.tensordot(alone, shapes, 1) + noise + own * np.eye(len(noise))
+    factor = cho_factor(full, lower=True)
     solved = cho_solve(factor, values)
     inverse = cho_solve(factor, np.eye(len(values)))
     away = logarithms - expected

@@ -46,27 +46,20 @@ def harms(
     found: list[Harm] = []
     doubts: list[float] = []
     for name, before in baseline.items():
-        known = _watched(name)
-        pairs = [
-            pair for pair in zip(before, changed.get(name, ()), strict=False) if all(map(isfinite, pair))
-        ]
-        if known is None or name in objectives or not pairs:
+        known = None if name in objectives else _watched(name)
+        both = zip(before, changed.get(name, ()), strict=False)
+        pairs = [pair for pair in both if all(map(isfinite, pair))]
+        if known is None or not pairs:
             continue
         start = sum(first for first, _ in pairs) / len(pairs)
         gap = difference([second for _, second in pairs], [first for first, _ in pairs])
-        if gap.confidence is None or gap.low is None or gap.high is None:
-            continue
-        doubts.append((1 - gap.confidence) / 2 if _worse(known, gap.mean) else 1.0)
-        found.append(Harm(name, units.get(name, ""), start, start + gap.mean, gap.low, gap.high))
+        if gap.confidence is not None and gap.low is not None and gap.high is not None:
+            doubts.append((1 - gap.confidence) / 2 if _worse(known, gap.mean) else 1.0)
+            found.append(Harm(name, units.get(name, ""), start, start + gap.mean, gap.low, gap.high))
     if not found:
         return ()
-    adjusted = false_discovery_control(doubts)
-    told = [
-        one
-        for one, p in zip(found, adjusted, strict=True)
-        if p <= RATE and abs(one.mean - one.baseline) > LEAST * abs(one.baseline)
-    ]
-    return _told(told)
+    certain = false_discovery_control(doubts) <= RATE
+    return _told([one for one, sure in zip(found, certain, strict=True) if sure])
 
 
 def harms_of_replay(
@@ -81,10 +74,8 @@ def harms_of_replay(
     found = []
     for name in sorted(baseline.keys() & changed.keys()):
         known, before, after = _watched(name), baseline[name], changed[name]
-        if known is None or not (isfinite(before) and isfinite(after)):
-            continue
         gap = after - before
-        if _worse(known, gap) and abs(gap) > LEAST * abs(before):
+        if known is not None and isfinite(before) and isfinite(after) and _worse(known, gap):
             found.append(Harm(name, units.get(name, ""), before, after, gap, gap, replay=True))
     return _told(found)
 
@@ -92,21 +83,23 @@ def harms_of_replay(
 def worst_of(found: Iterable[Harm]) -> tuple[Harm, ...]:
     """Of each metric the greatest harm; the order is that of `harms`."""
     worst: dict[str, Harm] = {}
-    for one in found:
-        known = worst.get(one.metric)
-        if known is None or ratio(one) > ratio(known):
-            worst[one.metric] = one
+    for one in sorted(found, key=ratio, reverse=True):
+        worst.setdefault(one.metric, one)
     return _ordered(worst.values())
 
 
 def _told(found: Sequence[Harm]) -> tuple[Harm, ...]:
-    """Each harm once, in order; some metrics are others under a second name."""
-    once = {(one.baseline, one.mean, one.unit): one for one in reversed(found)}
-    return _ordered(once.values())
+    """Each harm of more than a tenth once, in order; some metrics are others under a second name."""
+    told = [one for one in found if abs(one.mean - one.baseline) > LEAST * abs(one.baseline)]
+    return _ordered({(one.baseline, one.mean, one.unit): one for one in reversed(told)}.values())
 
 
 def _ordered(found: Iterable[Harm]) -> tuple[Harm, ...]:
-    return tuple(sorted(found, key=lambda one: (_rank(one), -ratio(one), one.metric)))
+    def place(one: Harm) -> tuple[bool, bool, float, str]:
+        words = _words(one.metric)
+        return words.isdisjoint(OWED), words.isdisjoint(OWED | WORK), -ratio(one), one.metric
+
+    return tuple(sorted(found, key=place))
 
 
 def _worse(known: Definition, gap: float) -> bool:
@@ -117,12 +110,6 @@ def ratio(harm: Harm) -> float:
     """How many times worse a metric is than in the baseline; infinite where one of both is 0."""
     low, high = sorted((abs(harm.baseline), abs(harm.mean)))
     return high / low if low else float("inf")
-
-
-def _rank(harm: Harm) -> int:
-    """Failures of what is owed come first, then work that is not done, then times and shares."""
-    words = _words(harm.metric)
-    return 0 if words & OWED else 1 if words & WORK else 2
 
 
 def _watched(name: str) -> Definition | None:

@@ -18,16 +18,15 @@ from math import ceil
 import numpy as np
 
 from gridtune.model.streams import AS_LOGGED
-from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.harm import harms, harms_of_replay, worst_of
-from gridtune.optimize.recommend.ordering import Ordering
-from gridtune.optimize.recommend.subsets import Unit, combined, rounded, units_of
+from gridtune.optimize.recommend.subsets import Subsets, Unit
 from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Change
-from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
 from gridtune.optimize.replication.compare import shares, signs
-from gridtune.optimize.replication.loss import failing
+from gridtune.optimize.replication.guards import failing
 from gridtune.optimize.runs.blocks import Block, Sample
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_VALIDATION
@@ -53,16 +52,14 @@ class _Candidate:
     Attributes:
         chosen: objectives that it is the best candidate for.
         compromise: whether it is the compromise.
-        member: on the front.
-        configuration: its values.
-        sparse: the values with as few changes as suffice.
+        origin: the configuration on the front.
+        sparse: its values with as few changes as suffice.
         units: changes of the sparse configuration, the most effective first.
     """
 
     chosen: list[Objective]
     compromise: bool
-    member: Member
-    configuration: Configuration
+    origin: Evaluation
     sparse: Configuration
     units: list[Unit]
 
@@ -91,26 +88,23 @@ class Recommender:
         replay: float = 0.0,
     ) -> None:
         self._evaluator, self._front, self._left, self._number = evaluator, front, left, number
-        self._settings = evaluator.settings
-        self._replay = replay
+        self._settings, self._objectives, self._replay = evaluator.settings, front.objectives, replay
         self._whole = Block(evaluator, [AS_LOGGED])  # whole logs as they are
         baseline = self._settings.baseline
-        self._baseline: Configuration = {} if baseline is None else dict(baseline.values)
-        self._objectives = front.objectives
-        settings = self._settings
-        self._ordering = Ordering(front, settings.space, self._baseline, settings.seed)
+        self._baseline: Configuration = {} if baseline is None else baseline.values
+        self._subsets = Subsets(front, self._settings.space, self._baseline, self._settings.seed)
         self.refused: dict[int, tuple[str, ...]] = {}
 
     @one_thread()
     def recommend(self) -> tuple[Recommendation, ...]:
         """The recommendations, confirmed; those that runs do not suffice for are left out."""
-        found: tuple[Recommendation, ...] = ()
         for _ in range(ROUNDS if self._settings.baseline is not None else 0):
             refused = len(self.refused)
-            found = self._found()
-            if found or len(self.refused) == refused:
+            if found := self._found():
+                return found
+            if len(self.refused) == refused:
                 break
-        return found
+        return ()
 
     def _found(self) -> tuple[Recommendation, ...]:
         """What is recommended of the configurations that were not refused."""
@@ -123,38 +117,30 @@ class Recommender:
                 "note: too few runs are left to confirm recommendations; more --runs allow it"
             )
             return ()
-        certain = self._front.certain
-        firsts = FIRST_CONFIRMATION if certain else FIRST_ELIMINATION, FIRST_CONFIRMATION
-        elimination, confirmation = (
-            Block(self._evaluator, range(first, first + count))
-            for first, count in zip(firsts, (eliminating, confirming), strict=True)
-        )
-        if elimination.replications:
+        first = FIRST_CONFIRMATION if self._front.certain else FIRST_ELIMINATION
+        elimination = Block(self._evaluator, range(first, first + eliminating))
+        confirmation = Block(self._evaluator, range(FIRST_CONFIRMATION, FIRST_CONFIRMATION + confirming))
+        if eliminating:
             candidates = [self._thinned(one, elimination) for one in candidates]
         found: dict[str, tuple[_Candidate, Recommendation]] = {}
         for one in candidates:
-            tests = len(candidates) * len(self._objectives)
-            made = self._confirmed(one, confirmation, chr(ord("A") + len(found)), tests)
+            made = self._confirmed(one, confirmation, len(candidates) * len(self._objectives))
             if made is not None:
                 found.setdefault(key(made.values), (one, made))
         every = [made for _, made in found.values()]
         return tuple(
-            replace(self._with_shares(made, elimination), title=self._title(one, made, every))
-            for one, made in found.values()
+            replace(self._with_shares(made, elimination), letter=letter, title=self._title(one, made, every))
+            for letter, (one, made) in zip("ABC", found.values(), strict=False)
         )
 
     def _title(self, candidate: _Candidate, made: Recommendation, every: Sequence[Recommendation]) -> str:
         """What it is called; every recommendation is on the front, too."""
         front, turned, baseline = self._front, signs(self._objectives), self._front.archive.baseline
         assert baseline is not None
-        gains = {
-            one.evaluation.number: front.means[one.evaluation.number] - front.means[baseline]
-            for one in front.on_front
-        }
-        gains |= {
-            one.number: turned * [one.objectives[o.name].difference.mean for o in self._objectives]
-            for one in every
-        }
+        numbers = [one.evaluation.number for one in front.on_front]
+        gains = {number: front.means[number] - front.means[baseline] for number in numbers}
+        for one in every:
+            gains[one.number] = turned * [change.difference.mean for change in one.objectives.values()]
         most = np.min(list(gains.values()), axis=0)
         first = gains[made.number] <= most + ROUNDING * abs(most)
         return title_of(
@@ -169,31 +155,26 @@ class Recommender:
         """The best of each objective, and the compromise, as far as they are better than the baseline."""
         front, baseline = self._front, self._front.archive.baseline
         members = [one for one in front.on_front if one.evaluation.number not in (baseline, *self.refused)]
-        if baseline is None or baseline not in front.means:
-            return []
-        start = front.means[baseline]
         members = front.bearable(members)
-        if not members:
+        if not members or baseline is None:
             return []
-        values = front.costs(members)
+        start, values = front.means[baseline], front.costs(members)
         chosen: dict[int, list[Objective]] = {}
         for at, objective in enumerate(front.objectives):
             best = int(values[:, at].argmin())
             if values[best, at] < start[at]:
                 chosen.setdefault(best, []).append(objective)
         compromise = None
-        ahead = [at for at, row in enumerate(values) if (row < start).any()]
-        if len(front.objectives) > 1 and ahead:
-            compromise = ahead[int(shares(values)[ahead].max(axis=1).argmin())]
+        ahead = np.flatnonzero((values < start).any(axis=1))
+        if len(front.objectives) > 1 and len(ahead):
+            compromise = int(ahead[shares(values)[ahead].max(axis=1).argmin()])
             chosen.setdefault(compromise, [])
-        return [
-            self._candidate(members[at], some, at == compromise) for at, some in list(chosen.items())[:MOST]
-        ]
-
-    def _candidate(self, member: Member, chosen: list[Objective], compromise: bool) -> _Candidate:
-        values = member.evaluation.values
-        units = self._ordering.ordered(units_of(self._settings.space, self._baseline, values), values)
-        return _Candidate(chosen, compromise, member, values, values, units)
+        found = []
+        for at, objectives in list(chosen.items())[:MOST]:
+            origin = members[at].evaluation
+            units = self._subsets.ordered(origin.values)
+            found.append(_Candidate(objectives, at == compromise, origin, origin.values, units))
+        return found
 
     def _affordable(self, candidates: list[_Candidate]) -> tuple[list[_Candidate], int, int]:
         """As many candidates as runs allow, with the replications of elimination and of confirmation."""
@@ -214,26 +195,26 @@ class Recommender:
                 confirmation = min(CONFIRMATION, room // sure)
                 elimination = min(ELIMINATION, (left_here - confirmation * sure) // tries)
                 return candidates[:count], elimination, confirmation
-        if candidates and left_here >= LEAST_CONFIRMATION * sure:
+        if left_here >= LEAST_CONFIRMATION * sure:
             return candidates[:1], 0, min(CONFIRMATION, left_here // sure)
         return [], 0, 0
 
     def _thinned(self, candidate: _Candidate, block: Block) -> _Candidate:
         """The configuration with the fewest changes that keep its gains in these runs."""
-        space, units = self._settings.space, candidate.units
-        start, whole = block.run([{}, candidate.configuration])
+        values, units = candidate.origin.values, candidate.units
+        start, whole = block.run([{}, values])
         if start is None or whole is None or len(units) < 2:
             return candidate
         best = candidate
         low, high = 0, len(units)  # so many changes keep too little, so many keep enough
-        size = self._ordering.enough(units, candidate.configuration, KEEP)
+        size = self._subsets.enough(units, values, KEEP)
         for _ in range(TRIES):
             if not low < size < high:
                 break
-            some = combined(space, self._baseline, units[:size])
-            sparse = None if some is None else rounded(space, some, self._baseline)
-            sample = None if sparse is None else block.run([sparse])[0]
-            if sample and sparse is not None and self._suffices(sample, whole, start, KEEP, block):
+            some = self._subsets.combined(units[:size])
+            sparse = some and self._subsets.rounded(some)
+            sample = block.run([sparse])[0] if sparse else None
+            if sparse and sample and self._suffices(sample, whole, start, KEEP, block):
                 best = replace(candidate, sparse=sparse, units=units[:size])
                 high, size = size, size - 1 if size - low <= 2 else (low + size) // 2
             else:
@@ -252,54 +233,46 @@ class Recommender:
                 return False
         return True
 
-    def _confirmed(
-        self, candidate: _Candidate, block: Block, letter: str, tests: int
-    ) -> Recommendation | None:
+    def _confirmed(self, candidate: _Candidate, block: Block, tests: int) -> Recommendation | None:
         """The recommendation that the runs of the confirmation bear out; None if they bear out none.
 
         As there are several tests, one of them must be the surer (Bonferroni).
         """
-        start, sparse, whole = block.run([{}, candidate.sparse, candidate.configuration])
+        origin, units = candidate.origin, self._evaluator.table.units
+        start, sparse, whole = block.run([{}, candidate.sparse, origin.values])
         if start is None:
             return None
         configuration, sample = candidate.sparse, sparse
         if sample is None or (
             whole is not None and not self._suffices(sample, whole, start, CONFIRMED, block)
         ):
-            configuration, sample = candidate.configuration, whole
+            configuration, sample = origin.values, whole
         if sample is None:
             return None
-        if broken := block.broken(sample) or failing(sample.means, start.means):
-            self.refused[candidate.member.evaluation.number] = broken
+        changes = {one.name: sample.change(one, start) for one in self._objectives}
+        broken = _broken(block, start, sample)
+        if broken or not any(self._gained(one, tests) for one in changes.values()):
+            self.refused[origin.number] = broken
             return None
-        if not any(self._gained(sample.change(one, start), tests) for one in self._objectives):
-            self.refused[candidate.member.evaluation.number] = ()
-            return None
-        replayed = self._replayed(candidate, configuration)
-        if replayed is None:
-            return None
-        made = self._made(candidate, letter, configuration, start, sample)
-        return replace(made, harms=worst_of([*made.harms, *replayed]))
-
-    def _replayed(self, candidate: _Candidate, configuration: Configuration) -> tuple[Harm, ...] | None:
-        """What gets worse where whole logs are replayed; None if a constraint is broken there."""
-        if not self._replay:
-            return ()
-        start, sample = self._whole.run([{}, configuration])
-        broken: tuple[str, ...] = ()
-        if (
-            start is None
-            or sample is None
-            or (broken := self._whole.broken(sample) or failing(sample.means, start.means))
-        ):
-            self.refused[candidate.member.evaluation.number] = broken
-            return None
-        return harms_of_replay(start.means, sample.means, self._evaluator.table.units)
+        harmed = harms(start.metrics, sample.metrics, units, changes)
+        if self._replay:
+            before, after = self._whole.run([{}, configuration])
+            broken = _broken(self._whole, before, after)
+            if before is None or after is None or broken:
+                self.refused[origin.number] = broken
+                return None
+            harmed += harms_of_replay(before.means, after.means, units)
+        return self._made(candidate, configuration, changes, worst_of(harmed), sample.evaluation.replications)
 
     def _made(
-        self, candidate: _Candidate, letter: str, configuration: Configuration, start: Sample, sample: Sample
+        self,
+        candidate: _Candidate,
+        configuration: Configuration,
+        objectives: dict[str, Change],
+        harmed: tuple[Harm, ...],
+        replications: int,
     ) -> Recommendation:
-        origin, before = candidate.member.evaluation, self._baseline
+        origin, before = candidate.origin, self._baseline
         ordered = dict.fromkeys([*(path for unit in candidate.units for path in unit.values), *configuration])
         changes = [
             ParameterChange(path, before.get(path), configuration[path])
@@ -307,9 +280,8 @@ class Recommender:
             if path in configuration and configuration[path] != before.get(path)
         ]
         kept = {one.path for one in changes}
-        names = [one.name for one in self._objectives]
         return Recommendation(
-            letter=letter,
+            letter="",
             title="",
             origin=origin.number,
             number=origin.number if configuration == origin.values else self._number(configuration),
@@ -320,24 +292,23 @@ class Recommender:
                 for path, value in origin.values.items()
                 if value != before.get(path) and path not in kept
             ),
-            objectives={one.name: sample.change(one, start) for one in self._objectives},
-            harms=harms(start.metrics, sample.metrics, self._evaluator.table.units, names),
-            replications=sample.evaluation.replications,
+            objectives=objectives,
+            harms=harmed,
+            replications=replications,
         )
 
     def _with_shares(self, made: Recommendation, block: Block) -> Recommendation:
         """The recommendation with what each change alone does to the baseline, as far as runs are left."""
-        space, before = self._settings.space, self._baseline
-        units = units_of(space, before, made.values)
-        made_alone = {unit.path: combined(space, before, [unit]) for unit in units}
-        singles = {path: one for path, one in made_alone.items() if one is not None}
+        units = self._subsets.units(made.values)
+        alone = {unit.path: self._subsets.combined([unit]) for unit in units}
+        singles = {path: one for path, one in alone.items() if one is not None}
         configurations = [{}, made.values, *singles.values()]
         if len(units) < 2 or not block.replications or block.cost(configurations) > self._left():
             return made
-        start, whole, *alone = block.run(configurations)
+        start, whole, *others = block.run(configurations)
         if start is None or whole is None:
             return made
-        samples = dict(zip(singles, alone, strict=True))
+        samples = dict(zip(singles, others, strict=True))
         changes = [self._told(one, samples.get(one.path), start, whole) for one in made.changes]
         shares = {one.path: one.share or 0.0 for one in changes}
         share = {path: shares.get(unit.path, 0.0) for unit in units for path in unit.values}
@@ -352,9 +323,9 @@ class Recommender:
         alone, parts = dict[str, float](), list[float]()
         for objective in self._objectives:
             gap, full = sample.change(objective, start), whole.change(objective, start)
-            alone[objective.name] = gap.difference.mean if gap.beyond_noise else 0.0
+            mean = alone[objective.name] = gap.difference.mean if gap.beyond_noise else 0.0
             if _sure(full, better=True):
-                parts.append(min(max(alone[objective.name] / full.difference.mean, 0.0), 1.0))
+                parts.append(min(max(mean / full.difference.mean, 0.0), 1.0))
         return replace(one, alone=alone, share=sum(parts) / len(parts) if parts else None)
 
     def _gained(self, one: Change, tests: int = 1) -> bool:
@@ -366,3 +337,10 @@ class Recommender:
 def _sure(one: Change, *, better: bool) -> bool:
     """Whether an objective gets better, or worse, significantly (95 %)."""
     return one.beyond_noise and one.better is better
+
+
+def _broken(block: Block, start: Sample | None, sample: Sample | None) -> tuple[str, ...]:
+    """Metrics whose constraints a configuration breaks, or of classes of which too many jobs fail."""
+    if start is None or sample is None:
+        return ()
+    return block.broken(sample) or failing(sample.means, start.means)

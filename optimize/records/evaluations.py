@@ -12,8 +12,8 @@ from gridtune.optimize.records.values import Value
 from gridtune.scenarios.execution.replicate import Summary as Estimate
 from gridtune.scenarios.fields.requirements import Relation
 
-EXCESS_LOSS = "excess_loss"  # what is lost beyond the baseline's, see `optimize.replication.loss`
-EXCESS_WAIT = "excess_wait"  # waits beyond the baseline's, see `optimize.replication.starvation`
+EXCESS_LOSS = "excess_loss"  # what is lost beyond the baseline's, see `optimize.replication.guards`
+EXCESS_WAIT = "excess_wait"  # waits beyond the baseline's, see `optimize.replication.guards`
 GUARDS = (EXCESS_LOSS, EXCESS_WAIT)  # metrics that compare with the baseline, in all and by class
 LEAST = 1e-12  # excess of a value that equals a bound which it must not reach
 

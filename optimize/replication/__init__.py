@@ -1,4 +1,1 @@
-"""How often a configuration is run, and what its own runs say: estimates, comparisons, races, chances.
-
-Runs themselves are `scenarios/execution`.
-"""
+"""What a configuration's own runs say: estimates, comparisons, guards, chances."""

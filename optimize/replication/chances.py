@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from math import inf, nextafter
 from typing import NamedTuple
 
 import numpy as np
 
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Objective
 from gridtune.optimize.replication.compare import Array, common_scale, level, padded, replications, signs
-from gridtune.optimize.search_space.constraints import Cases, limits
+from gridtune.optimize.search_space.constraints import Cases, bounded
 
 RESAMPLES = 2000
 FEWEST = 5  # runs of each configuration, below which shares of bootstrap samples are no probabilities
@@ -27,18 +25,6 @@ class Chance(NamedTuple):
 
     non_dominated: float | None
     feasible: float | None
-
-
-def probability_non_dominated(
-    estimates: Sequence[dict[str, Estimate]],
-    objectives: Sequence[Objective],
-    *,
-    seed: int = 1,
-    resamples: int = RESAMPLES,
-) -> list[float | None]:
-    """Probability that no other configuration dominates each, without constraints; see `chances`."""
-    found = chances(estimates, objectives, (), [{}] * len(estimates), seed=seed, resamples=resamples)
-    return [chance.non_dominated for chance in found]
 
 
 def chances(
@@ -76,31 +62,33 @@ def chances(
     counts = np.array([replications(row) for row in estimates])
     if not len(counts) or counts.min() < 2 or not resamples:
         return [Chance(None, None)] * len(estimates)
-    every = limits(constraints, cases)
-    sign = [*signs(objectives), *(1.0 if one.constraint.upper else -1.0 for one in every)]
+    # Every constraint with each case and metric that must keep it at any of the configurations.
+    every = dict.fromkeys(
+        (one, known.case, known.metric) for row in cases for one in constraints for known in bounded(one, row)
+    )
+    turned = [1.0 if one.upper else -1.0 for one, _, _ in every]
     each = [
-        [row[one.name].values for one in objectives] + [limit.of(case).values for limit in every]
-        for row, case in zip(estimates, cases, strict=True)
+        [row[one.name].values for one in objectives]
+        # Of a class that a configuration does not have, what it has of all jobs.
+        + [known[case].get(metric, known[case][one.metric]).values for one, case, metric in every]
+        for row, known in zip(estimates, cases, strict=True)
     ]
-    values = padded(each, len(sign)) * np.array(sign)[:, None]
-    bounds = [_most(one.constraint) for one in every]
+    sign = np.array([*signs(objectives), *turned])
+    values = padded(each, len(sign)) * sign[:, None]
+    most = np.array([one.bound for one, _, _ in every]) * turned
+    strictly = [one.relation in ("<", ">") for one, _, _ in every]
+    bounds = np.where(strictly, np.nextafter(most, -np.inf), most)
+    steps = [one.resolution for one in objectives]
     draws = np.random.default_rng([seed, len(estimates), int(counts.min())])
     wins, keeps = np.zeros(len(estimates)), np.zeros(len(estimates))
     for means in _resampled_means(values, counts, resamples, draws):
         kept = np.flatnonzero((means[:, len(objectives) :] <= bounds).all(axis=1))
         keeps[kept] += 1
         if len(kept):
-            front = level(means[kept, : len(objectives)], [one.resolution for one in objectives])
-            wins[kept] += moocore.is_nondominated(front, keep_weakly=True)
-    return [
-        Chance(float(won), float(kept)) for won, kept in zip(wins / resamples, keeps / resamples, strict=True)
-    ]
-
-
-def _most(one: Constraint) -> float:
-    """What the mean of a constrained metric may be at most, if turned so that less is better."""
-    bound = one.bound if one.upper else -one.bound
-    return nextafter(bound, -inf) if one.relation in ("<", ">") else bound
+            wins[kept] += moocore.is_nondominated(
+                level(means[kept, : len(objectives)], steps), keep_weakly=True
+            )
+    return [Chance(*shares) for shares in (np.stack([wins, keeps], axis=1) / resamples).tolist()]
 
 
 def _resampled_means(
@@ -108,14 +96,10 @@ def _resampled_means(
 ) -> Iterator[Array]:
     """Bootstrap samples of the means, configurations x columns; see `chances`."""
     bounds = [0, *np.unique(counts).tolist()]
-    strata = list(pairwise(bounds))
-    weights = np.hstack(
-        [draws.multinomial(b - a, np.full(b - a, 1 / (b - a)), size=resamples) for a, b in strata]
-    )
-    if len(strata) == 1:
-        # Means, for constraints are about them.
-        yield from (values @ drawn / bounds[-1] for drawn in weights)
-        return
+    sizes = np.diff(bounds)
+    weights = np.hstack([draws.multinomial(n, np.full(n, 1 / n), size=resamples) for n in sizes])
     for drawn in weights:
-        sample = values[:, :, np.repeat(np.arange(bounds[-1]), drawn)]
-        yield common_scale(sample, counts)
+        if len(sizes) == 1:
+            yield values @ drawn / bounds[-1]  # means, for constraints are about them
+        else:
+            yield common_scale(values[:, :, np.repeat(np.arange(bounds[-1]), drawn)], counts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf, isfinite
 
@@ -20,44 +20,38 @@ def evaluated(
 
     An objective sums up the cases replication by replication, so that its standard error is that of the sum.
     """
-    cases = settings.run_in
-    # Without units, which only the runs done now would have.
-    summaries = [
-        {name: replace(one, unit="") for name, one in summarise(replications).items()}
-        for replications in runs
-    ]
-    watched = [settings.watched(_in_all(replications)) for replications in runs]
-    for case, summary, names in zip(cases, summaries, watched, strict=True):
-        fault = _fault(summary, names, first)
-        if fault:
-            return Failed(number, values, fault if len(cases) == 1 else f"{case.name}: {fault}")
-    estimates = {
-        case.name: {name: summary[name] for name in names}
-        for case, summary, names in zip(cases, summaries, watched, strict=True)
-    }
-    objectives = {
-        objective.name: _over_cases([summary[objective.name] for summary in summaries], objective, settings)
-        for objective in settings.objectives
-    }
+    several = len(settings.run_in) > 1
+    summaries: list[dict[str, Estimate]] = []
+    estimates: dict[str, dict[str, Estimate]] = {}
+    for case, replications in zip(settings.run_in, runs, strict=True):
+        # Without units, which only the runs done now would have.
+        summary = {name: replace(one, unit="") for name, one in summarise(replications).items()}
+        # A class of jobs may be compared with the baseline's in some runs only.
+        names = settings.watched(
+            [name for name in replications[0] if all(name in run for run in replications)]
+        )
+        if fault := _fault(summary, names, first):
+            return Failed(number, values, f"{case.name}: {fault}" if several else fault)
+        summaries.append(summary)
+        estimates[case.name] = {name: summary[name] for name in names}
+    objectives = {one.name: _over_cases(summaries, one, settings.robust) for one in settings.objectives}
+    others = dict.fromkeys(name for summary in summaries for name in summary if name not in objectives)
+    means = {name: [summary[name].mean for summary in summaries if name in summary] for name in others}
     return Evaluation(
         number,
         values,
         objectives,
-        _others(summaries, objectives),
-        cases=estimates if len(cases) > 1 or settings.constraints else {},
+        {name: sum(each) / len(each) for name, each in means.items()},
+        cases=estimates if several or settings.constraints else {},
     )
 
 
-def _over_cases(each: Sequence[Estimate], objective: Objective, settings: Settings) -> Estimate:
+def _over_cases(summaries: Sequence[Mapping[str, Estimate]], objective: Objective, robust: str) -> Estimate:
+    each = [summary[objective.name] for summary in summaries]
     if len(each) == 1:
         return each[0]
     replications = zip(*(one.values for one in each), strict=True)
-    return Estimate.of([summed_up(values, objective.direction, settings.robust) for values in replications])
-
-
-def _in_all(runs: Sequence[Metrics]) -> list[str]:
-    """Metrics that all runs have: a class of jobs may be compared with the baseline's in some only."""
-    return [name for name in runs[0] if all(name in run for run in runs)]
+    return Estimate.of([summed_up(values, objective.direction, robust) for values in replications])
 
 
 def _fault(summaries: Mapping[str, Estimate], watched: Sequence[str], first: int) -> str:
@@ -70,13 +64,3 @@ def _fault(summaries: Mapping[str, Estimate], watched: Sequence[str], first: int
             if not isfinite(value):
                 return f"{name} is {value} in replication {replication}"
     return ""
-
-
-def _others(summaries: Sequence[Mapping[str, Estimate]], objectives: Container[str]) -> dict[str, float]:
-    """Means of all other metrics, over the cases that have them."""
-    means: dict[str, list[float]] = {}
-    for summary in summaries:
-        for name in summary:
-            if name not in objectives:
-                means.setdefault(name, []).append(summary[name].mean)
-    return {name: sum(values) / len(values) for name, values in means.items()}

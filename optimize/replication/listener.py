@@ -7,12 +7,11 @@ class Progress:
     """Hears how a search goes; this one keeps it to itself."""
 
     def start(self, phase: str, total: int, done: int = 0, seconds: float | None = None) -> None:
-        """A phase begins, of which something may be done already; a total of 0 is not known.
+        """A phase begins; a total of 0 is not known.
 
         Args:
             phase: what is done in it.
-            total: of it.
-            done: of it already.
+            total, done: of it in all, and already.
             seconds: after which the search ends; None if it does not depend on time.
         """
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gridtune.optimize.records.evaluations import Evaluation, Objective
-from gridtune.optimize.replication.compare import Array, costs, non_dominated
+from gridtune.optimize.replication.compare import Array, costs, non_dominated, shares
 
 LIMIT = 40  # configurations on the shortlist, at most
 ROUNDING = 1e-9  # of a volume
@@ -34,7 +34,6 @@ def promising(draws: Array, candidates: Sequence[int], limit: int, base: Sequenc
 
     means = draws[:, list(base) if len(base) > 1 else list(candidates)].mean(axis=0)
     corner = means.max(axis=0) + 0.1 * np.ptp(means, axis=0)
-
     volume = moocore.Hypervolume(ref=corner)
     chosen = list(base)
     reached = np.array([volume(draw[chosen]) if chosen else 0.0 for draw in draws])
@@ -85,13 +84,12 @@ def shortlist(
     if not evaluations:
         return []
     values = costs([evaluation.objectives for evaluation in evaluations], objectives)
-    chosen = np.array(non_dominated(values))
-    front = values[chosen]
-    spread = np.ptp(front, axis=0)
-    front = (front - front.min(axis=0)) / np.where(spread > 0, spread, 1.0)
-    if front.shape[1] == 1:
+    chosen = non_dominated(values)
+    front = shares(values[chosen], values[chosen])
+    if len(objectives) == 1:
         chosen = chosen[:limit]  # of a single objective there are only ties
     while len(chosen) > limit:
-        least = int(np.argmin(moocore.hv_contributions(front, ref=np.full(front.shape[1], 1.1))))
-        chosen, front = np.delete(chosen, least), np.delete(front, least, axis=0)
-    return [evaluations[index] for index in chosen.tolist()]
+        least = int(np.argmin(moocore.hv_contributions(front, ref=np.full(len(objectives), 1.1))))
+        del chosen[least]
+        front = np.delete(front, least, axis=0)
+    return [evaluations[at] for at in chosen]

@@ -13,8 +13,7 @@ from gridtune.model.metrics.registry import Metric
 from gridtune.model.streams import HELD_OUT
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Evaluation, Failed
 from gridtune.optimize.replication.evaluate import evaluated
-from gridtune.optimize.replication.loss import NO_MORE_LOSS, excess_losses
-from gridtune.optimize.replication.starvation import NO_STARVATION, excess_waits
+from gridtune.optimize.replication.guards import NO_MORE_LOSS, NO_STARVATION, excess_losses, excess_waits
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.optimize.studies.runs import Run

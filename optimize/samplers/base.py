@@ -13,7 +13,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from functools import cache
 from importlib.metadata import entry_points
 from math import sqrt
 from typing import ClassVar, TypeVar
@@ -49,8 +48,8 @@ class Sampler(ABC):
         ScenarioError: the batch is too small, or a library is missing.
     """
 
-    name: ClassVar[str] = ""
-    title: ClassVar[str] = ""
+    name: ClassVar[str]
+    title: ClassVar[str]
     least_batch: ClassVar[int] = 1
     most_batch: ClassVar[int] = 32
 
@@ -98,6 +97,17 @@ class Sampler(ABC):
         self.tell(self._penalty.penalised(results, excesses))
 
 
+class GeneticSampler(Sampler):
+    """Base of samplers that breed generations; a batch is a generation."""
+
+    least_batch: ClassVar[int] = 2
+
+    @classmethod
+    def batch_for(cls, budget: int) -> int:
+        """An even number of individuals, about as many as there will be generations, up to 100."""
+        return 2 * round(max(8.0, min(100.0, 1.6 * sqrt(budget))) / 2)
+
+
 class Penalty:
     """Makes configurations that break constraints worse, in every objective, than all feasible ones so far.
 
@@ -109,20 +119,21 @@ class Penalty:
 
     def __init__(self, objectives: Sequence[Objective]) -> None:
         self._signs = signs(objectives)
-        self._feasible = np.empty((0, len(objectives)))  # the worst and best costs of feasible ones
+        self._feasible = np.empty((0, len(objectives)))  # costs of feasible configurations
 
     def penalised(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> list[Result]:
         """A batch for the sampler: failed and feasible configurations unchanged, the others made worse."""
-        broken = [violation(excess) for excess in excesses]
-        for result, excess in zip(results, broken, strict=True):
-            if result is not None and excess == 0:
-                costs = np.vstack([self._feasible, np.multiply(result, self._signs)])
-                self._feasible = np.array([costs.max(axis=0), costs.min(axis=0)])
-        worst, best = self._feasible if len(self._feasible) else np.zeros((2, len(self._signs)))
+        told = list(zip(results, map(violation, excesses), strict=True))
+        for result, broken in told:
+            if result is not None and broken == 0:
+                self._feasible = np.vstack([self._feasible, np.multiply(result, self._signs)])
+        costs = self._feasible if len(self._feasible) else np.zeros((1, len(self._signs)))
+        worst, best = costs.max(axis=0), costs.min(axis=0)
         least = np.where(worst > best, worst - best, 1.0)
-        told = [(self._signs * (worst + least * (1 + excess))).tolist() for excess in broken]
-        rows = zip(results, broken, told, strict=True)
-        return [result if result is None or excess == 0 else worse for result, excess, worse in rows]
+        return [
+            (self._signs * (worst + least * (1 + broken))).tolist() if result and broken else result
+            for result, broken in told
+        ]
 
 
 S = TypeVar("S", bound=type[Sampler])
@@ -150,7 +161,8 @@ def register(name: str, title: str) -> Callable[[S], S]:
 
 def samplers() -> dict[str, type[Sampler]]:
     """All samplers by name."""
-    _load_installed()
+    for entry in entry_points(group="gridtune.samplers"):
+        entry.load()
     return dict(_registry)
 
 
@@ -174,14 +186,3 @@ def find(name: str, budget: int, space: Space) -> type[Sampler]:
         hint = f"did you mean {near[0]}?" if near else f"there are auto, {', '.join(known)}"
         raise ScenarioError(f"{name}: no such sampler; {hint}")
     return known[name]
-
-
-def population(budget: int) -> int:
-    """Individuals per generation that suit a budget: about as many as generations, up to 100, and even."""
-    return 2 * round(max(8.0, min(100.0, 1.6 * sqrt(budget))) / 2)
-
-
-@cache
-def _load_installed() -> None:
-    for entry in entry_points(group="gridtune.samplers"):
-        entry.load()

@@ -5,11 +5,10 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.samplers.base import Result, Sampler, population, register
+from gridtune.optimize.samplers.base import GeneticSampler, Result, Sampler, register
 from gridtune.optimize.search_space.constraints import Excesses
 from gridtune.optimize.search_space.space import Configuration, Space
 
@@ -48,11 +47,9 @@ class OptunaSampler(Sampler):
 
     def ask(self) -> list[Configuration]:
         """The next batch."""
-        fixed = self._distributions if self.flat else None
-        self._asked = []
-        configurations = []
+        self._asked, configurations = [], []
         for _ in range(self.batch):
-            trial = self._study.ask(fixed)
+            trial = self._study.ask(self._distributions if self.flat else None)
             self._asked.append(trial)
             configurations.append(self.space.active(trial.params) if self.flat else self._suggest(trial))
         return configurations
@@ -77,10 +74,7 @@ class OptunaSampler(Sampler):
         from optuna.trial import TrialState
 
         for trial, result in zip(self._asked, results, strict=True):
-            if result is None:
-                self._study.tell(trial, state=TrialState.FAIL)
-            else:
-                self._study.tell(trial, [float(value) for value in result])
+            self._study.tell(trial, result, state=TrialState.FAIL if result is None else None)
 
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """Learn from the batch; Optuna compares by what constraints are broken by."""
@@ -99,13 +93,12 @@ class OptunaSampler(Sampler):
         for configuration, result, excess in zip(configurations, results, excesses, strict=True):
             if result is not None:
                 params = middle | configuration
-                trial = create_trial(
-                    values=[float(value) for value in result],
-                    params=params,
-                    distributions={path: self._distributions[path] for path in params},
-                    constraints=dict(excess),
+                distributions = {path: self._distributions[path] for path in params}
+                self._study.add_trial(
+                    create_trial(
+                        values=result, params=params, distributions=distributions, constraints=dict(excess)
+                    )
                 )
-                self._study.add_trial(trial)
 
 
 @register("tpe", "tree-structured Parzen estimator (Optuna): takes 10 to 60 ms to propose a configuration")
@@ -125,8 +118,8 @@ class Tpe(OptunaSampler):
         return TPESampler(seed=self.seed, multivariate=False, constant_liar=True)
 
 
-class OptunaGenetic(OptunaSampler):
-    """Base of Optuna's genetic samplers; a batch is a generation.
+class OptunaGenetic(GeneticSampler, OptunaSampler):
+    """Base of Optuna's genetic samplers.
 
     They have simulated binary crossover and polynomial mutation: Optuna's default, uniform crossover, finds
     much worse fronts.
@@ -135,13 +128,7 @@ class OptunaGenetic(OptunaSampler):
         algorithm: its name in `optuna.samplers`.
     """
 
-    least_batch: ClassVar[int] = 2
     algorithm: ClassVar[str]
-
-    @classmethod
-    def batch_for(cls, budget: int) -> int:
-        """The size of a generation."""
-        return population(budget)
 
     def _make(self) -> BaseSampler:
         from optuna import samplers
@@ -170,7 +157,6 @@ class Nsga3(OptunaGenetic):
     algorithm: ClassVar[str] = "NSGAIIISampler"
 
 
-@cache
 def _by_number(genetic: Any) -> Any:
     """A genetic sampler of Optuna that knows the generation of a trial by its number.
 

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import signs
-from gridtune.optimize.samplers.base import Result, Sampler, population, register
+from gridtune.optimize.samplers.base import GeneticSampler, Result, register
 from gridtune.optimize.search_space.constraints import Excesses, violation
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.space import Configuration, Space
 
 
-class PymooSampler(Sampler):
+class PymooSampler(GeneticSampler):
     """Base of pymoo's genetic algorithms on mixed variables.
 
     pymoo knows no conditions: its individuals hold a gene for every parameter, and those that do not
     count are passed on silently. Numbers on a logarithmic scale are bred as logarithms.
     """
-
-    least_batch: ClassVar[int] = 2
 
     def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
         super().__init__(space, objectives, seed, batch)
@@ -34,39 +32,30 @@ class PymooSampler(Sampler):
         self._asked: Any = None
         self._start(seed)
 
-    @classmethod
-    def batch_for(cls, budget: int) -> int:
-        """The size of a generation."""
-        return population(budget)
-
     @abstractmethod
-    def _make(self) -> Any:
-        """The algorithm of pymoo."""
+    def _kind(self) -> tuple[Any, Any]:
+        """The algorithm of pymoo, and the tournament of parents."""
 
     def _start(self, seed: int) -> None:
+        from pymoo.core import mixed
         from pymoo.core.problem import Problem
         from pymoo.core.termination import NoTermination
+        from pymoo.operators.selection.tournament import TournamentSelection
 
-        self._algorithm = self._make()
+        algorithm, tournament = self._kind()
+        duplicates = mixed.MixedVariableDuplicateElimination()
+        selection = TournamentSelection(func_comp=tournament)
+        self._algorithm = algorithm(
+            pop_size=self.batch,
+            sampling=mixed.MixedVariableSampling(),
+            selection=selection,
+            mating=mixed.MixedVariableMating(selection=selection, eliminate_duplicates=duplicates),
+            eliminate_duplicates=duplicates,
+        )
         variables = {parameter.path: _variable(parameter) for parameter in self.space}
         # One constraint: the sum of what is broken, 0 in a search without constraints.
         self._problem = Problem(vars=variables, n_obj=len(self.objectives), n_ieq_constr=1)
         self._algorithm.setup(self._problem, termination=NoTermination(), seed=seed, verbose=False)
-
-    def _operators(self, tournament: Any) -> dict[str, Any]:
-        """Settings that all of them share: operators for mixed variables, and parents by tournament."""
-        from pymoo.core import mixed
-        from pymoo.operators.selection.tournament import TournamentSelection
-
-        duplicates = mixed.MixedVariableDuplicateElimination()
-        selection = TournamentSelection(func_comp=tournament)
-        return {
-            "pop_size": self.batch,
-            "sampling": mixed.MixedVariableSampling(),
-            "selection": selection,
-            "mating": mixed.MixedVariableMating(selection=selection, eliminate_duplicates=duplicates),
-            "eliminate_duplicates": duplicates,
-        }
 
     def ask(self) -> list[Configuration]:
         """The next batch."""
@@ -87,7 +76,7 @@ class PymooSampler(Sampler):
         from pymoo.core.evaluator import Evaluator
         from pymoo.problems.static import StaticProblem
 
-        broken = [violation(excess) for excess in excesses]
+        broken = list(map(violation, excesses))
         self._most_broken = max(self._most_broken, *broken)
         unknown = [np.nan] * len(self._signs)
         costs = np.array([unknown if one is None else one for one in results]) * self._signs
@@ -108,20 +97,20 @@ class PymooSampler(Sampler):
 class PymooNsga2(PymooSampler):
     """NSGA-II."""
 
-    def _make(self) -> Any:
+    def _kind(self) -> tuple[Any, Any]:
         from pymoo.algorithms.moo.nsga2 import NSGA2, binary_tournament
 
-        return NSGA2(**self._operators(binary_tournament))
+        return NSGA2, binary_tournament
 
 
 @register("pymoo-smsemoa", "SMS-EMOA (pymoo): selects by hypervolume")
 class PymooSmsemoa(PymooSampler):
     """SMS-EMOA."""
 
-    def _make(self) -> Any:
+    def _kind(self) -> tuple[Any, Any]:
         from pymoo.algorithms.moo.sms import SMSEMOA, cv_and_dom_tournament
 
-        return SMSEMOA(**self._operators(cv_and_dom_tournament))
+        return SMSEMOA, cv_and_dom_tournament
 
 
 def _variable(parameter: Parameter) -> Any:

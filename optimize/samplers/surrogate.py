@@ -18,13 +18,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import ClassVar
 
 import numpy as np
 
-from gridtune.optimize.inference.surrogate_model import Distances, NoisySurrogate, coordinates_of, distances
+from gridtune.optimize.inference.surrogate_model import (
+    Distances,
+    Fitted,
+    coordinates_of,
+    distances,
+    joint_draws,
+    surrogates,
+)
 from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.optimize.replication.compare import Array, non_dominated, signs
 from gridtune.optimize.replication.shortlist import promising
@@ -43,23 +49,6 @@ OUTLIER = 3.0  # interquartile ranges beyond the quartiles: values are cut there
 RARE = 0.3  # of its even share of the configurations: a category that has less is tried
 
 
-@dataclass(frozen=True)
-class Seen:
-    """What the model rests on.
-
-    Attributes:
-        model: of the objectives.
-        configurations: that were evaluated.
-        values: that they gave, to be minimised, configurations x objectives.
-        front: positions of the non-dominated ones.
-    """
-
-    model: NoisySurrogate
-    configurations: Sequence[Configuration]
-    values: Array
-    front: Sequence[int]
-
-
 @register("surrogate", "Gaussian processes that know noise: takes 55 to 140 ms to propose a configuration")
 class Surrogate(Sampler):
     """Noisy expected hypervolume improvement over candidates."""
@@ -76,14 +65,21 @@ class Surrogate(Sampler):
         self._first = [space.at(row) for row in rows]
         self._asked: list[Configuration] = []
         self._tried: list[Configuration] = []  # those that failed, too
-        self._configurations: dict[str, Configuration] = {}
-        self._values: dict[str, list[float]] = {}
+        self._results: dict[str, tuple[Configuration, Sequence[float]]] = {}
+        # What the models rest on: configurations, their values to be minimised, and the places of the best.
+        self._models: list[Fitted] = []
         self._learned = 0
-        self._model: NoisySurrogate | None = None
+        self._known: list[Configuration] = []
+        self._values: Array = np.empty(0)
+        self._front: list[int] = []
 
     def ask(self) -> list[Configuration]:
         """The next batch."""
-        self._asked = self._spread() if len(self._values) < self._least else self._chosen()
+        if len(self._results) >= self._least:
+            self._asked = self._chosen()
+        else:  # random configurations where some of the first failed
+            batch, self._first = self._first[: self.batch], self._first[self.batch :]
+            self._asked = [*batch, *self._random(self.batch - len(batch))]
         return self._asked
 
     def tell(self, results: Sequence[Result]) -> None:
@@ -94,69 +90,64 @@ class Surrogate(Sampler):
         self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
     ) -> None:
         """Learn from configurations that were not asked for."""
-        self._take(configurations, self._penalty.penalised(results, excesses) if any(excesses) else results)
+        self._take(configurations, self._penalty.penalised(results, excesses))
 
     def _take(self, configurations: Sequence[Configuration], results: Sequence[Result]) -> None:
         self._tried += configurations
-        for configuration, result in zip(configurations, results, strict=True):
-            if result is not None:
-                self._configurations[key(configuration)] = configuration
-                self._values[key(configuration)] = [float(value) for value in result]
-
-    def _spread(self) -> list[Configuration]:
-        """The next of the first configurations, and random ones where some of them failed."""
-        batch, self._first = self._first[: self.batch], self._first[self.batch :]
-        return [*batch, *self._random(self.batch - len(batch))]
+        self._results |= {
+            key(one): (one, result)
+            for one, result in zip(configurations, results, strict=True)
+            if result is not None
+        }
 
     def _random(self, count: int) -> list[Configuration]:
-        shares = self._rng.random((count, len(self.space)))
-        return [self.space.at(row) for row in shares.tolist()]
+        return [self.space.at(row) for row in self._rng.random((count, len(self.space))).tolist()]
 
     def _chosen(self) -> list[Configuration]:
         """Candidates that promise most."""
-        seen = self._seen()
-        candidates = self._new(self._candidates(seen))
+        self._fit()
+        candidates = self._new(self._candidates())
         for _ in range(ROUNDS):
-            best = self._best(candidates, PARENTS, seen, ROUGH)
+            best = self._best(candidates, PARENTS, ROUGH)
             candidates = self._new([*best, *self._changes(best)])
-        chosen = self._best(candidates, self.batch, seen)
-        return [*chosen[:-1], *(self._of_rarest(chosen, seen) or chosen[-1:])]
+        chosen = self._best(candidates, self.batch)
+        return [*chosen[:-1], *(self._of_rarest(chosen) or chosen[-1:])]
 
-    def _seen(self) -> Seen:
-        """What the model rests on; sizes are learned anew where there is much more of it than there was."""
-        names = list(self._values)
-        values = np.array([self._values[name] for name in names]) * signs(self.objectives)
+    def _fit(self) -> None:
+        """Model what is known; sizes are learned anew where there is much more of it than there was."""
+        configurations, results = zip(*self._results.values(), strict=True)
+        values = np.array(results, dtype=float) * signs(self.objectives)
         low, high = np.quantile(values, [0.25, 0.75], axis=0)
         wide = np.where(high > low, OUTLIER * (high - low), np.inf)  # where most are equal, nothing is cut
         values = values.clip(low - wide, high + wide)
         front = non_dominated(values)
-        used = self._used(len(names), front)
-        known = [self._configurations[names[at]] for at in used]
-        if self._model is None or len(names) >= AGAIN * self._learned:
-            self._model = NoisySurrogate.of(self._apart(known), values[used], self.seed)
-            self._learned = len(names)
-        return Seen(self._model, known, values[used], [used.index(at) for at in front])
+        used = self._used(len(values), front)
+        self._known, self._values = [configurations[at] for at in used], values[used]
+        self._front = [used.index(at) for at in front]
+        if not self._models or len(values) >= AGAIN * self._learned:
+            self._models = surrogates(self._apart(self._known), self._values, self.seed)
+            self._learned = len(values)
 
     def _apart(self, configurations: Sequence[Configuration]) -> Distances:
         """Distances in all parameters of the space, so that a model fits configurations it has not seen."""
         return distances(coordinates_of(configurations, self.space.paths))
 
-    def _candidates(self, seen: Seen) -> list[Configuration]:
+    def _candidates(self) -> list[Configuration]:
         """Random configurations, and those of the front with some parameters changed."""
-        return [*self._random(RANDOM), *self._changes([seen.configurations[at] for at in seen.front])]
+        return [*self._random(RANDOM), *self._changes([self._known[at] for at in self._front])]
 
     def _best(
-        self, candidates: Sequence[Configuration], count: int, seen: Seen, draws: int = DRAWS
+        self, candidates: Sequence[Configuration], count: int, draws: int = DRAWS
     ) -> list[Configuration]:
         """So many candidates that together add most to the hypervolume of the front."""
-        apart = self._apart([*seen.configurations, *candidates])
-        base, known = len(seen.front), len(seen.configurations)
-        which = [*seen.front, *range(known, known + len(candidates))]
-        means = seen.model.draws(apart, seen.values, which, draws, self._rng)
+        apart = self._apart([*self._known, *candidates])
+        base, known = len(self._front), len(self._known)
+        which = [*self._front, *range(known, known + len(candidates))]
+        means = joint_draws(self._models, apart, self._values, which, draws, self._rng)
         places = promising(means, range(base, len(which)), count, range(base))
         return [candidates[place - base] for place in places]
 
-    def _of_rarest(self, chosen: Sequence[Configuration], seen: Seen) -> list[Configuration]:
+    def _of_rarest(self, chosen: Sequence[Configuration]) -> list[Configuration]:
         """The most promising configuration of the rarest category, if there is one and not in the batch."""
         rarest = self._rarest()
         if rarest is None:
@@ -164,9 +155,8 @@ class Surrogate(Sampler):
         path, category = rarest
         if any(path in one and one[path] == category for one in chosen):
             return []
-        some = self._candidates(seen)
-        candidates = self._new([self._with(path, category, one) for one in some if path in one])
-        return self._best(candidates, 1, seen)
+        some = [self._with(path, category, one) for one in self._candidates() if path in one]
+        return self._best(self._new(some), 1)
 
     def _used(self, count: int, front: Sequence[int]) -> list[int]:
         """Positions of configurations that the model rests on."""
@@ -178,15 +168,13 @@ class Surrogate(Sampler):
 
     def _new(self, configurations: Sequence[Configuration]) -> list[Configuration]:
         """Configurations that were not evaluated, each once; random ones if there are none."""
-        found = {key(one): one for one in configurations if key(one) not in self._configurations}
+        found = {key(one): one for one in configurations if key(one) not in self._results}
         return list(found.values()) or self._random(self.batch)
 
     def _changes(self, configurations: Sequence[Configuration]) -> list[Configuration]:
         """Some of the configurations, each with some parameters changed."""
-        return [
-            self._changed(configurations[int(self._rng.integers(len(configurations)))])
-            for _ in range(CHANGED)
-        ]
+        count = len(configurations)
+        return [self._changed(configurations[int(self._rng.integers(count))]) for _ in range(CHANGED)]
 
     def _changed(self, configuration: Configuration) -> Configuration:
         """A configuration with one parameter or a few changed; a new category brings its own at random."""
@@ -197,9 +185,9 @@ class Surrogate(Sampler):
         for parameter in self.space:
             path = parameter.path
             if path not in configuration or (path in some and parameter.choices):
-                flat[path] = parameter.at(float(self._rng.random()))
+                flat[path] = parameter.at(self._rng.random())
             elif path in some:
-                share = parameter.share(configuration[path]) + REACH * float(self._rng.normal())
+                share = parameter.share(configuration[path]) + REACH * self._rng.normal()
                 flat[path] = parameter.at(min(max(share, 0.0), 1.0))
             else:
                 flat[path] = configuration[path]
@@ -218,6 +206,5 @@ class Surrogate(Sampler):
 
     def _with(self, path: str, category: Value, configuration: Configuration) -> Configuration:
         """A configuration with another category there; the parameters it brings are random."""
-        shares = self._rng.random(len(self.space)).tolist()
-        random = {one.path: one.at(share) for one, share in zip(self.space, shares, strict=True)}
+        random = {one.path: one.at(self._rng.random()) for one in self.space}
         return self.space.active({**random, **configuration, path: category})

@@ -36,10 +36,9 @@ def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) ->
     any case.
     """
     values: dict[str, Value] = {}
-    configuration: Configuration = {}
     notes: list[str] = []
     for parameter in space:
-        if not parameter.exists(configuration if len(configuration) == len(values) else values):
+        if not parameter.exists(values):
             continue
         value = meaning(scenario, parameter.path).value
         if value is None:
@@ -48,16 +47,13 @@ def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) ->
         fitting = fitted(parameter, value)
         if fitting is None:
             notes.append(f"{parameter.path} is {value}, outside of what is searched ({parameter.allowed})")
-            values[parameter.path] = value
-        else:
-            values[parameter.path] = configuration[parameter.path] = fitting
-    if not notes:
-        notes += [
-            f"{case.name}: stands elsewhere than the first scenario"
-            for case in (cases or [Case(scenario.name, scenario, 1)])
-            if not _unchanged(case.scenario, configuration)
-        ]
-    return Baseline({} if notes else configuration, values, tuple(notes))
+        values[parameter.path] = value if fitting is None else fitting
+    notes = notes or [
+        f"{case.name}: stands elsewhere than the first scenario"
+        for case in (cases or [Case(scenario.name, scenario, 1)])
+        if not _unchanged(case.scenario, values)
+    ]
+    return Baseline({} if notes else dict(values), values, tuple(notes))
 
 
 def fitted(parameter: Parameter, value: Value) -> Value | None:
@@ -78,12 +74,12 @@ def starting_configurations(
 
     What a setting leaves out is as in the baseline, or in the middle of its range if that has nothing.
     """
-    paths = {parameter.path for parameter in space}
     for number, values in enumerate(given, start=1):
-        unknown = [path for path in values if path not in paths]
+        place = f"{where}: setting {number}"
+        unknown = [path for path in values if path not in space.paths]
         if unknown:
-            raise ScenarioError(f"{where}: setting {number}: {unknown[0]} is not searched")
-        yield _completed(values, space, baseline, f"{where}: setting {number}")
+            raise ScenarioError(f"{place}: {unknown[0]} is not searched")
+        yield _completed(values, space, baseline, place)
 
 
 def _completed(
@@ -91,16 +87,14 @@ def _completed(
 ) -> Configuration | str:
     configuration: Configuration = {}
     for parameter in space:
+        path = parameter.path
         if not parameter.exists(configuration):
             continue
-        present = baseline.values.get(parameter.path)
-        value = given.get(parameter.path, present)
-        if value is None or (parameter.path not in given and fitted(parameter, value) is None):
-            value = parameter.at(0.5)
-        fitting = fitted(parameter, value)
-        if fitting is None:
-            return f"{where}: {parameter.path} is {value}, outside of {parameter.allowed}; left out"
-        configuration[parameter.path] = fitting
+        value = given[path] if path in given else baseline.values.get(path)
+        fitting = None if value is None else fitted(parameter, value)
+        if fitting is None and path in given:
+            return f"{where}: {path} is {value}, outside of {parameter.allowed}; left out"
+        configuration[path] = parameter.at(0.5) if fitting is None else fitting
     return configuration
 
 

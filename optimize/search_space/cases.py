@@ -22,12 +22,8 @@ MEAN, WORST, QUANTILE = "mean", "worst", "quantile:"
 
 
 def _parts(scenario: Scenario) -> dict[str, Any]:
-    return {
-        "name": scenario.name,
-        "document": scenario.document,
-        "base": str(scenario.base),
-        "plugins": scenario.plugins,
-    }
+    base, plugins = str(scenario.base), scenario.plugins
+    return {"name": scenario.name, "document": scenario.document, "base": base, "plugins": plugins}
 
 
 def _scenario(parts: Any) -> Scenario:
@@ -153,9 +149,11 @@ def check_paths(space: Space, scenario: Scenario) -> list[str]:
         ScenarioError: a path that leads nowhere in it, or values that it refuses.
     """
     lacking: dict[str, list[str]] = {}
-    for parameter in space:
-        if not _has(scenario, parameter.path):
-            lacking.setdefault(_table(parameter.path), []).append(parameter.path)
+    for path in space.paths:
+        name, inner, _ = path.partition(".")
+        # The table that a path begins with must be there, rather than be made by setting it.
+        if inner and getattr(scenario.spec, name, ()) in (None, []):
+            lacking.setdefault(f"[[{name}]]" if name in ARRAYS else f"[{name}]", []).append(path)
     if lacking:
         raise ScenarioError(
             [
@@ -164,14 +162,3 @@ def check_paths(space: Space, scenario: Scenario) -> list[str]:
             ]
         )
     return space.check(scenario)
-
-
-def _has(scenario: Scenario, path: str) -> bool:
-    """Whether the table that a path begins with is there, rather than would be made by setting it."""
-    name, inner, _ = path.partition(".")
-    return not inner or getattr(scenario.spec, name, ()) not in (None, [])
-
-
-def _table(path: str) -> str:
-    name = path.split(".", 1)[0]
-    return f"[[{name}]]" if name in ARRAYS else f"[{name}]"

@@ -6,7 +6,7 @@ classes of jobs the one that loses most.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gridtune.model.metrics.registry import METRICS
@@ -68,35 +68,6 @@ def bounded(one: Constraint, cases: Cases) -> list[Bounded]:
 def tightest(one: Constraint, cases: Cases) -> Bounded:
     """What comes closest to breaking a constraint, or breaks it most."""
     return max(bounded(one, cases), key=lambda known: one.excess(known.value.mean))
-
-
-class Limit(NamedTuple):
-    """A constraint of a metric in a case.
-
-    Attributes:
-        constraint: which.
-        case: name of the case.
-        metric: its own, or that of a class of jobs.
-    """
-
-    constraint: Constraint
-    case: str
-    metric: str
-
-    def of(self, cases: Cases) -> Estimate:
-        """What a configuration has there; of a class that it does not have, what it has of all jobs."""
-        return cases[self.case].get(self.metric, cases[self.case][self.constraint.metric])
-
-
-def limits(constraints: Sequence[Constraint], configurations: Iterable[Cases]) -> list[Limit]:
-    """Every constraint with each case and metric that must keep it at any of the configurations."""
-    every = [
-        Limit(one, known.case, known.metric)
-        for cases in configurations
-        for one in constraints
-        for known in bounded(one, cases)
-    ]
-    return list(dict.fromkeys(every))
 
 
 def excesses(constraints: Sequence[Constraint], cases: Cases) -> Excesses:

@@ -57,10 +57,9 @@ class Parameter:
 
     def exists(self, configuration: Mapping[str, Value]) -> bool:
         """Whether its conditions hold at a configuration that has values for the parameters before it."""
-        for path, values in self.when.items():
-            if path not in configuration or not among(configuration[path], values):
-                return False
-        return True
+        return all(
+            path in configuration and among(configuration[path], values) for path, values in self.when.items()
+        )
 
     def at(self, share: float) -> Value:
         """The value at a share of the way from its first or least to its last or greatest, in [0, 1]."""

@@ -5,16 +5,54 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gridtune.model.metrics.registry import METRICS
+from gridtune.model.metrics.registry import ALWAYS, METRICS
+from gridtune.model.metrics.summary import measured
 from gridtune.optimize.records.evaluations import Constraint, Objective
 from gridtune.optimize.search_space.cases import MEAN, Case, cases_of, check_paths, share_of
 from gridtune.optimize.search_space.constraints import constraints_of
-from gridtune.optimize.search_space.objectives import check_measured, objectives_of
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.replicate import no_metric
+from gridtune.scenarios.execution.replicate import known_metrics, no_metric
+from gridtune.scenarios.simulation.simulate import build
 from gridtune.scenarios.tables.search import SearchSpec
+
+
+def objectives_of(names: Sequence[str]) -> tuple[Objective, ...]:
+    """Metrics as objectives, with their directions, units and resolutions.
+
+    Raises:
+        ScenarioError: an unknown metric, one named twice, or none at all.
+    """
+    if not names:
+        raise ScenarioError("a search needs at least one --objective")
+    known = [(name, METRICS[name]) for name in known_metrics(names)]
+    return tuple(Objective(name, one.direction, one.unit, one.resolution) for name, one in known)
+
+
+def check_measured(names: Sequence[str], space: Space, cases: Sequence[Case]) -> None:
+    """Make sure that every case measures some metrics, at some configuration of the space at least.
+
+    Cases are built for it, not run; that also defines metrics that only some scenarios have.
+
+    Raises:
+        ScenarioError: an unknown metric, or a case that does not measure one.
+    """
+    if all(name in ALWAYS for name in names):
+        return
+    for case in cases:
+        known: dict[str, None] = {}
+        for scenario in space.variants(case.scenario):
+            with build(scenario, case.seed) as grid:
+                known |= dict.fromkeys(measured(grid))
+            missing = [name for name in names if name not in known]
+            # Names that only a scenario defines, of its parts, have dots; others are no metrics at all.
+            if not missing or any(name not in METRICS and "." not in name for name in missing):
+                break
+        for name in sorted(missing, key=METRICS.__contains__):
+            if name in METRICS:
+                raise ScenarioError(f"{name}: not measured in {case.name}, which measures {', '.join(known)}")
+            raise no_metric(name)
 
 
 @dataclass(frozen=True)

@@ -93,30 +93,25 @@ class Space:
     def at(self, shares: Sequence[float]) -> Configuration:
         """The configuration at a place in the unit cube, one share per parameter."""
         pairs = zip(self.parameters, shares, strict=True)
-        return self.active({parameter.path: parameter.at(float(share)) for parameter, share in pairs})
+        return self.active({parameter.path: parameter.at(share) for parameter, share in pairs})
 
     def size(self) -> int | None:
         """Number of different configurations; None if a range is continuous or there are too many to list."""
-        if any(parameter.size is None for parameter in self.parameters):
+        sizes = [parameter.size for parameter in self.parameters]
+        if None in sizes:
             return None
-        if not any(parameter.when for parameter in self.parameters):
-            count = prod(parameter.size or 0 for parameter in self.parameters)
-        else:
+        if any(parameter.when for parameter in self.parameters):
             count = sum(1 for _ in islice(self.configurations(), LISTABLE + 1))
+        else:
+            count = prod(size or 0 for size in sizes)
         return count if count <= LISTABLE else None
 
     def configurations(self) -> Iterator[Configuration]:
         """Every configuration of a space without continuous ranges, one after the other."""
-        yield from self._extended({}, self.parameters)
-
-    def _extended(self, configuration: Configuration, left: tuple[Parameter, ...]) -> Iterator[Configuration]:
-        if not left:
-            yield configuration
-        elif left[0].exists(configuration):
-            for value in left[0].values():
-                yield from self._extended({**configuration, left[0].path: value}, left[1:])
-        else:
-            yield from self._extended(configuration, left[1:])
+        found: Iterable[Configuration] = [{}]
+        for parameter in self.parameters:
+            found = _extended(found, parameter)
+        return iter(found)
 
     def check(self, scenario: Scenario) -> list[str]:
         """Try configurations of every branch on the scenario, without running it.
@@ -165,35 +160,43 @@ class Space:
 
     def _accepted(self, scenario: Scenario, branch: Configuration) -> Configuration:
         """A configuration of the branch that the scenario takes."""
-        first: ScenarioError | None = None
+        refused: list[ScenarioError] = []
         for share in (0.5, 0.0, 1.0, 0.25, 0.75, 0.1, 0.9):
             configuration = self.active({**self._flat(share), **branch})
             try:
                 scenario.override(configuration)
             except ScenarioError as error:
-                first = first or error
+                refused.append(error)
             else:
                 return configuration
-        assert first is not None
         at = ", ".join(f"{path} = {value}" for path, value in branch.items())
-        raise ScenarioError(
-            [f"search space{f', where {at}' if at else ''}: {fault}" for fault in first.faults]
-        )
+        where = f"search space, where {at}" if at else "search space"
+        raise ScenarioError([f"{where}: {fault}" for fault in refused[0].faults])
 
     def _flat(self, share: float) -> Configuration:
         return {parameter.path: parameter.at(share) for parameter in self.parameters}
 
     def _branches(self) -> list[Configuration]:
         """Combinations of the values that conditions ask for, as far as they can occur together."""
-        deciding = {path for parameter in self.parameters for path in parameter.when}
-        axes = [(p.path, p.choices or _asked(p.path, self.parameters)) for p in self if p.path in deciding]
+        asked: dict[str, dict[Value, None]] = {}
+        for parameter in self:
+            for path, values in parameter.when.items():
+                asked.setdefault(path, {}).update(dict.fromkeys(values))
+        axes = {one.path: one.choices or asked[one.path] for one in self if one.path in asked}
         found: dict[str, Configuration] = {}
-        for values in islice(product(*(values for _, values in axes)), BRANCHES):
-            configuration = dict(zip((path for path, _ in axes), values, strict=True))
-            active = self.active({**self._flat(0.5), **configuration})
-            branch = {path: active[path] for path in configuration if path in active}
+        for chosen in islice(product(*axes.values()), BRANCHES):
+            active = self.active({**self._flat(0.5), **dict(zip(axes, chosen, strict=True))})
+            branch = {path: active[path] for path in axes if path in active}
             found.setdefault(key(branch), branch)
         return list(found.values())
+
+
+def _extended(configurations: Iterable[Configuration], parameter: Parameter) -> Iterator[Configuration]:
+    for one in configurations:
+        if parameter.exists(one):
+            yield from ({**one, parameter.path: value} for value in parameter.values())
+        else:
+            yield one
 
 
 def check_not_set(space: Space, scenario: Scenario, assignments: Iterable[str]) -> None:
@@ -211,15 +214,8 @@ def check_not_set(space: Space, scenario: Scenario, assignments: Iterable[str]) 
                 )
 
 
-def _asked(path: str, parameters: Sequence[Parameter]) -> tuple[Value, ...]:
-    """Values of a whole-number range that conditions name."""
-    return tuple(dict.fromkeys(value for p in parameters for value in p.when.get(path, ())))
-
-
 def _parameter(path: str, part: Choices | Range) -> Parameter:
-    when = {
-        other: tuple(values) if isinstance(values, list) else (values,) for other, values in part.when.items()
-    }
+    when = {other: tuple(v) if isinstance(v, list) else (v,) for other, v in part.when.items()}
     if isinstance(part, Choices):
         return Parameter(path, choices=tuple(part.choices), when=when)
     return _range(path, part, when)
@@ -260,11 +256,9 @@ def _conditions(parameters: Mapping[str, Parameter], changed: set[str]) -> tuple
                 else:
                     asked = ", ".join(map(str, values))
                     faults.append(f"{parameter.path}: when {path} is {asked}, but that is {other.allowed}")
-    while True:
-        orphans = {p.path for p in parameters.values() if dropped & set(p.when)} - dropped
-        if not orphans:
-            return faults, dropped
+    while orphans := {p.path for p in parameters.values() if not dropped.isdisjoint(p.when)} - dropped:
         dropped |= orphans
+    return faults, dropped
 
 
 def _sorted(parameters: Mapping[str, Parameter], name: str) -> tuple[Parameter, ...]:

@@ -25,7 +25,7 @@ import moocore
 import numpy as np
 
 from gridtune.model.metrics.registry import METRICS, Metric
-from gridtune.optimize.replication.loss import excess_losses
+from gridtune.optimize.replication.guards import excess_losses
 from gridtune.optimize.samplers.space_filling import RandomPoints
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.document.scenario import load

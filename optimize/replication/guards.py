@@ -1,0 +1,111 @@
+"""What a configuration does to jobs that the baseline does not: no search can win by losing or starving them.
+
+A run is compared with the baseline's under common random numbers: what a workload makes every setting lose
+cancels. What counts is the mean over the replications: that a class lost jobs in one of ten runs by chance is
+no reason to refuse a configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+
+from gridtune.model.metrics.registry import QUEUE, define
+from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Constraint
+from gridtune.scenarios.execution.replicate import Metrics
+from gridtune.scenarios.tables.search import Starvation
+
+TOLERANCE = 0.005  # share of the mandatory work: jobs that the end of a run happens to cut off
+OF_CLASS = 0.05  # share of the mandatory work of a class, of which there is less and chance means more
+FAILURES = 0.1  # share of the mandatory jobs of a class that may fail beyond those of the baseline
+WITHHELD = ("never_submitted", "abandoned", "dropped")
+ROUNDING = 1e-9
+LONGEST = "waited_max"
+CLASSES = ("waited_p95.size-", "waited_p95.length-", f"waited_p95.{QUEUE}", "waited_mean.worst-users")
+
+_LOST = "lost share of mandatory work beyond that of the baseline, in all or of a class"
+_WAITED = "wait beyond what a configuration may add to the baseline's, of the worst class of jobs"
+define(EXCESS_LOSS, "", "minimize", _LOST)
+define(EXCESS_WAIT, "s", "minimize", _WAITED)
+NO_MORE_LOSS = Constraint(EXCESS_LOSS, "<=", 0.0)
+NO_STARVATION = Constraint(EXCESS_WAIT, "<=", 0.0, "s")
+
+
+def excess_losses(configuration: Metrics, baseline: Metrics) -> dict[str, float]:
+    """What a run loses beyond another one, of all and of each class of jobs; means at most 0 are allowed.
+
+    Which jobs still run when a run ends is partly chance: up to `TOLERANCE` more of them is no loss. What was
+    refused, killed for good, left waiting or never submitted is, however little it is, and so are best-effort
+    jobs that were killed and not put back, or whose harvesters have stopped. Nor may a class lose more than
+    `OF_CLASS` of its own work, unless that is a single job: little work can be all that a class of short jobs
+    has, and serving large ones would make up for losing it.
+
+    Args:
+        configuration, baseline: metrics of two runs with common random numbers.
+
+    Returns:
+        `EXCESS_LOSS` and, of each class that both have, `EXCESS_LOSS.CLASS`: beyond what a class may lose.
+    """
+
+    def more(name: str) -> float:
+        after, before = (run[name].value if name in run else 0.0 for run in (configuration, baseline))
+        return after - before
+
+    excess = more("lost_fraction") - min(TOLERANCE, max(0.0, more("cut_off_fraction")))
+    withheld = max(map(more, WITHHELD))
+    found = {EXCESS_LOSS: 0.0 if abs(excess) < ROUNDING else excess}
+    if withheld > 0:
+        found[EXCESS_LOSS] = max(found[EXCESS_LOSS], TOLERANCE * withheld)
+    for name in configuration:
+        metric, _, kind = name.partition(".")
+        if metric == "owed_lost_fraction" and name in baseline:
+            beyond, single = more(name) - OF_CLASS, more(f"lost_jobs.{kind}") <= 1
+            found[f"{EXCESS_LOSS}.{kind}"] = min(beyond, 0.0) if single else beyond
+    return found
+
+
+def failing(configuration: Mapping[str, float], baseline: Mapping[str, float]) -> tuple[str, ...]:
+    """Classes of which a further tenth of the mandatory jobs fail, done too late or not at all.
+
+    A search may lower the unhappy users of a whole grid by giving one class up, and loses no work by that.
+
+    Returns:
+        their metrics, `mandatory_failed.CLASS`.
+    """
+    found = []
+    for name in configuration:
+        kind = name.removeprefix("mandatory_failed.")
+        jobs = f"jobs.{kind}"
+        if kind != name and name in baseline and configuration.get(jobs) and baseline.get(jobs):
+            after, before = (run[name] / run[jobs] for run in (configuration, baseline))
+            found += [name] if after - before > FAILURES else []
+    return tuple(found)
+
+
+def excess_waits(configuration: Metrics, baseline: Metrics, bounds: Starvation) -> dict[str, float]:
+    """By how much a run exceeds the waits that it may have, in seconds; means at most 0 are allowed.
+
+    Of each class of sizes and of run times, of each queue of a log, of the users who wait longest, and the
+    longest wait.
+
+    Args:
+        configuration, baseline: metrics of two runs with common random numbers.
+        bounds: what is allowed.
+
+    Returns:
+        `EXCESS_WAIT`, of the worst class, and `EXCESS_WAIT.CLASS` of each that both runs have.
+    """
+    each: dict[str, float] = {}
+    for name, metric in configuration.items():
+        if name not in baseline:
+            continue
+        start, value = baseline[name].value, metric.value
+        if not (isfinite(start) and isfinite(value)):
+            continue  # of this class there are no jobs
+        if name == LONGEST:
+            each["longest"] = value - bounds.longest_factor * max(start, bounds.slack)
+        elif name.startswith(CLASSES):
+            kind = name.partition(".")[2].removeprefix("size-")
+            each[kind] = value - bounds.class_factor * start - bounds.slack
+    worst = max(each.values(), default=0.0)
+    return {EXCESS_WAIT: worst} | {f"{EXCESS_WAIT}.{kind}": excess for kind, excess in each.items()}
