@@ -371,7 +371,7 @@ def watch(
 
     Example: gridtune watch diet/day-regular
     """
-    from gridtune.optimize.commands.watch import watch as serve
+    from gridtune.scenarios.commands.watch import watch as serve
 
     made = _scenario(scenario, set)
     serve(made, seed, steps=steps, step_length=step_length, port=port, browser=browser)
