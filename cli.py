@@ -297,7 +297,7 @@ def sensitivity(
     )  # fmt: skip
     found = run_sensitivity(asked)
     if format is TableFormat.csv:
-        sys.stdout.write(found.to_csv())
+        sys.stdout.write(found.table().to_csv(index=False))
         return
     json = format is TableFormat.json
     shown = to_json(found.to_dict()) + "\n" if json else sensitivity_text(found, terminal_width(), every=all)
