@@ -297,7 +297,7 @@ def sensitivity(
     )  # fmt: skip
     found = run_sensitivity(asked)
     if format is TableFormat.csv:
-        sys.stdout.write(found.to_csv())
+        sys.stdout.write(found.table().to_csv(index=False))
         return
     json = format is TableFormat.json
     shown = to_json(found.to_dict()) + "\n" if json else sensitivity_text(found, terminal_width(), every=all)
@@ -371,7 +371,7 @@ def watch(
 
     Example: gridtune watch diet/day-regular
     """
-    from gridtune.optimize.commands.watch import watch as serve
+    from gridtune.scenarios.commands.watch import watch as serve
 
     made = _scenario(scenario, set)
     serve(made, seed, steps=steps, step_length=step_length, port=port, browser=browser)

@@ -278,7 +278,7 @@ def test_pictures_show_every_parameter_of_every_objective(method):
 
 def test_csv_and_json_hold_the_numbers_in_full():
     found = analysed(ISHIGAMI, ishigami, method="sobol", samples=16)
-    rows = list(csv.DictReader(io.StringIO(found.to_csv())))
+    rows = list(csv.DictReader(io.StringIO(found.table().to_csv(index=False))))
     made = found.to_dict()["objectives"][0]["parameters"]
     assert [float(row["ST"]) for row in rows] == [entry["ST"] for entry in made]
     assert rows[0].keys() == {"objective", "parameter", "ST", "ST_conf", "S1", "S1_conf", "active", "of"}

@@ -8,20 +8,19 @@ import socket
 import stat
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from gridtune.model.job import RUNNING
-from gridtune.optimize.commands import watch as command
-from gridtune.optimize.watch import pictures
-from gridtune.optimize.watch.controls import AS_IN_SCENARIO, controls_of
-from gridtune.optimize.watch.occupancy import occupancy
 from gridtune.scenarios import load, simulate
+from gridtune.scenarios.commands import watch as command
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.simulation.grid_model import GridModel
+from gridtune.scenarios.watch import pictures
+from gridtune.scenarios.watch.controls import AS_IN_SCENARIO, changes, controls_of
+from gridtune.scenarios.watch.occupancy import occupancy
 from tests.processes import PATIENCE, until
 
 DAY = "diet/day-regular"
@@ -29,43 +28,44 @@ DAY = "diet/day-regular"
 
 def shown(controls, **changed):
     """What the controls show, some of them changed by hand."""
-    values = {path: widget["value"] for path, widget in controls.widgets().items()}
+    values = {path: control.widget["value"] for path, control in controls.items()}
     return values | {path.replace("__", "."): value for path, value in changed.items()}
 
 
 @pytest.mark.parametrize("name", [DAY, "cigri/search", "federation/small", "dirac/search"])
 def test_controls_that_nobody_touches_change_nothing(name):
     controls = controls_of(load(name))
-    assert len(controls.widgets()) >= 3
-    assert controls.changes(shown(controls)) == {}
+    assert len(controls) >= 3
+    assert changes(controls, shown(controls)) == {}
 
 
 def test_what_is_set_counts_only_under_its_conditions():
     controls = controls_of(load(DAY))
-    assert controls.changes(shown(controls, client__dispatch="legacy", client__n_submit="50")) == {
+    assert changes(controls, shown(controls, client__dispatch="legacy", client__n_submit="50")) == {
         "client.dispatch": "legacy",
         "client.n_submit": 50,
     }
-    assert controls.changes(shown(controls, client__n_submit="50")) == {}
-    assert controls.changes(shown(controls, client__dispatch__window=4)) == {"client.dispatch.window": 4}
+    assert changes(controls, shown(controls, client__n_submit="50")) == {}
+    assert changes(controls, shown(controls, client__dispatch__window=4)) == {"client.dispatch.window": 4}
 
 
 def test_policies_that_the_search_does_not_vary_have_controls_too():
-    widgets = controls_of(load("dirac/search")).widgets()
-    assert {"easy", "conservative", "fcfs"} <= set(widgets["platform.policy"]["values"])
+    controls = controls_of(load("dirac/search"))
+    assert {"easy", "conservative", "fcfs"} <= set(controls["platform.policy"].widget["values"])
     harvest = controls_of(load("cigri/file-system").override({"harvester.controller": "p"}))
-    assert harvest.widgets()["harvester.controller"]["value"] == "p"
-    searched = controls_of(load("cigri/search")).widgets()
-    assert searched["harvester.controller.settling"]["value"] == AS_IN_SCENARIO
+    assert harvest["harvester.controller"].widget["value"] == "p"
+    searched = controls_of(load("cigri/search"))
+    assert searched["harvester.controller.settling"].widget["value"] == AS_IN_SCENARIO
 
 
 def test_every_value_of_a_control_is_one_that_the_scenario_takes():
     scenario = load("federation/small")
     controls = controls_of(scenario)
-    for path, widget in controls.widgets().items():
+    for path, control in controls.items():
+        widget = control.widget
         ends = widget["values"][-1:] if widget["type"] == "Select" else [widget["max"]]
         for value in ends:
-            scenario.override(controls.changes(shown(controls, **{path: value})))
+            scenario.override(changes(controls, shown(controls, **{path: value})))
 
 
 def test_places_hold_what_runs_and_queue_what_waits():
@@ -89,7 +89,7 @@ def test_slots_of_servers_on_leases_are_counted_with_their_site_alone():
         f"{name}-{k:03}" for name in ("sed", "server") for k in range(8)
     }
     assert sum(place.slots for place in places if not place.leased) == 32 + 32 + 30
-    texts = [text.get_text() for text in pictures.sites(model).texts]
+    texts = [text.get_text() for text in pictures.draw(pictures.sites, model).texts]
     assert any(re.fullmatch(r"Sites: \d+ of 94 slots held", text) for text in texts), texts
 
 
@@ -101,11 +101,12 @@ def test_many_places_are_shown_in_groups():
 @pytest.mark.parametrize("name", [DAY, "federation/small"])
 def test_pictures_can_be_drawn_at_any_moment(name):
     model = GridModel(name, step_length=600.0 if name != DAY else 60.0)
-    objectives = partial(pictures.objectives, names=("unhappy_users", "unfairness", "completed"))
+    fills = (pictures.sites, pictures.users, pictures.objectives, pictures.jobs)
     for _ in range(2):
-        drawn = [draw(model) for draw in (pictures.sites, pictures.users, objectives, pictures.jobs)]
+        drawn = [pictures.draw(fill, model) for fill in fills]
         model.step()
-    assert [len(picture.axes) for picture in drawn] == [2, 1, 3, 1]
+    objectives = {"unhappy_users", "unfairness", "completed", *model.source.spec.search.objectives}
+    assert [len(picture.axes) for picture in drawn] == [2, 1, len(objectives), 1]
     assert drawn[2].axes[2].lines[0].get_ydata()[-1] == model.datacollector.model_vars["completed"][0]
 
 
@@ -146,15 +147,15 @@ def test_the_page_that_a_browser_is_started_with_is_for_one_user_alone():
 def test_what_the_controls_say_is_run_and_what_is_not_possible_is_said():
     pytest.importorskip("solara", reason="the extra [watch] is not installed")
     pytest.importorskip("networkx", reason="the extra [watch] is not installed")
-    from gridtune.optimize.watch.page import Watched, WatchedGrid
+    from gridtune.scenarios.watch.page import WatchedGrid
 
-    scenario = load(DAY)
-    watched = Watched(scenario, 1, 50.0, controls_of(scenario), ("completed",))
-    model = WatchedGrid(watched, "2", **shown(watched.controls, client__dispatch="legacy"))
+    scenario = load(DAY).override({"step_length": 50.0})
+    controls = controls_of(scenario)
+    model = WatchedGrid(scenario, controls, "2", **shown(controls, client__dispatch="legacy"))
     model.run_model()
     expected = simulate(scenario.override({"client.dispatch": "legacy"}), 2).metrics
     assert model.metrics["unfairness"] == expected["unfairness"]
-    wrong = WatchedGrid(watched, "two")
+    wrong = WatchedGrid(scenario, controls, "two")
     assert (wrong.fault, wrong.running) == ("seed: 'two' is not a whole number", False)
 
 

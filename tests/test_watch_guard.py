@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gridtune.optimize.watch.guard import Guard
+from gridtune.scenarios.watch.guard import Guard
 
 PORT = 8765
 HOST = f"127.0.0.1:{PORT}"

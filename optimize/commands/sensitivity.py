@@ -69,12 +69,23 @@ def run_sensitivity(asked: SensitivityRequest) -> Sensitivity:
     Raises:
         ScenarioError: what was asked for cannot be done; found before anything is simulated or written.
     """
-    if asked.plot is not None:
-        from gridtune.scenarios.plots import picture_format
+    from gridtune.scenarios.plots.style import picture_format, save
 
+    if asked.plot is not None:
         picture_format(asked.plot)
     found = _of_study(asked) if is_study(asked.subject) else _of_scenario(asked)
-    _leave(found, asked.plot, asked.out)
+    pictures = [] if asked.plot is None else [asked.plot]
+    if asked.out is not None:
+        folder = own_folder(asked.out)
+        write_json(folder / "sensitivity.json", found.to_dict())
+        replace_text(folder / "sensitivity.csv", found.table().to_csv(index=False))
+        pictures.append(folder / "sensitivity.png")
+    if pictures:
+        os.environ.setdefault("MPLBACKEND", "Agg")
+        from gridtune.optimize.importance.picture import draw_sensitivity
+
+        for picture in pictures:
+            save(draw_sensitivity(found), picture)
     return found
 
 
@@ -109,15 +120,15 @@ def sensitivity_text(found: Sensitivity, width: int, *, every: bool = False) -> 
     method = METHODS[found.method]
     said = [f"{found.subject}: {method.title}, the parameters that matter most first"]
     for ranking in found.rankings:
-        metric = Objective(
-            method.main, "minimize", ranking.objective.unit if method.unit_of_objective else ""
-        )
-        told = []
-        for one in ranking.effects[:FIRST]:
-            value, half = one.numbers[method.main], one.numbers[f"{method.main}_conf"]
-            told += [] if value is None else [f"{one.path} {with_half(value, half, metric)}"]
+        unit = ranking.objective.unit if method.unit_of_objective else ""
+        number = Objective(method.main, "minimize", unit)
+        told = [
+            f"{one.path} {with_half(value, one.numbers[f'{method.main}_conf'], number)}"
+            for one in ranking.effects[:FIRST]
+            if (value := one.numbers[method.main]) is not None
+        ]
         said.append(f"  {metric_label(ranking.objective)}: {ranking.reason or ', '.join(told)}")
-    said += [f"±: half of the 95 % interval; {found.basis()}"]
+    said.append(f"±: half of the 95 % interval; {found.basis()}")
     if not every:
         return "\n".join(wrapped([*said, "All parameters and numbers: --all"], width)) + "\n"
     rows = found.table().astype(object)
@@ -148,21 +159,4 @@ def _of_study(asked: SensitivityRequest) -> Sensitivity:
     if not known.keys() >= set(asked.objectives):
         check_measured(asked.objectives, kept.settings.space, kept.settings.run_in)
         known = {objective.name: objective for objective in objectives_of(asked.objectives)}
-    wanted = [known[name] for name in dict.fromkeys(asked.objectives) or known]
-    return study_sensitivity(kept, wanted, asked.seed)
-
-
-def _leave(found: Sensitivity, plot: Path | None, out: Path | None) -> None:
-    pictures = [] if plot is None else [plot]
-    if out is not None:
-        folder = own_folder(out)
-        write_json(folder / "sensitivity.json", found.to_dict())
-        replace_text(folder / "sensitivity.csv", found.to_csv())
-        pictures.append(folder / "sensitivity.png")
-    if pictures:
-        os.environ.setdefault("MPLBACKEND", "Agg")
-        from gridtune.optimize.importance.picture import draw_sensitivity
-        from gridtune.scenarios.plots import save
-
-        for picture in pictures:
-            save(draw_sensitivity(found), picture)
+    return study_sensitivity(kept, [known[name] for name in asked.objectives or known], asked.seed)

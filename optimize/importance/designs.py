@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from gridtune.optimize.importance.sensitivity import LEVEL
+from gridtune.optimize.importance.sensitivity import LEVEL, Effect
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.errors import ScenarioError
@@ -36,95 +38,66 @@ class Design:
     Attributes:
         method: a key of `optimize.importance.sensitivity.METHODS`.
         space: whose configurations they are.
-        samples: number of blocks.
-        block: configurations per block.
-        cube: the configurations in the unit cube.
-        configurations: in the order of the design, block after block.
+        blocks: the configurations of each trajectory or base sample.
+        cube: the same in the unit cube, by block, configuration and parameter.
         seed: of the sample and of the intervals.
     """
 
     method: str
     space: Space
-    samples: int
-    block: int
+    blocks: list[list[Configuration]]
     cube: Array
-    configurations: list[Configuration]
     seed: int
 
-    def of_block(self, block: int) -> list[Configuration]:
-        """The configurations of a block."""
-        return self.configurations[block * self.block : (block + 1) * self.block]
+    def effects(self, outcomes: Array, blocks: Sequence[int]) -> list[Effect]:
+        """The numbers of each parameter, as SALib gives them.
 
-    def active(self, parameter: int, blocks: Sequence[int]) -> int:
-        """In how many of the blocks the parameter existed before or after it moved."""
-        path = self.space.parameters[parameter].path
-        count = 0
-        for block in blocks:
-            some = self.of_block(block)
-            before, after = 0, 1 + parameter
-            if self.method == "morris":
-                column = self.cube[block * self.block : (block + 1) * self.block, parameter]
-                before = int(np.flatnonzero(np.diff(column))[0])
-                after = before + 1
-            count += path in some[before] or path in some[after]
-        return count
+        Of Morris: `mu_star` is the mean absolute effect of moving a parameter across its whole range, or
+        between two choices. `mu` has signs (None for choices, which have no direction). `sigma`, the standard
+        deviation of the effects, is large if the effect depends on the other parameters or on where the step
+        starts.
 
-    def analyse(self, outcomes: Array, blocks: Sequence[int]) -> list[dict[str, float | None]]:
-        """The numbers of each parameter.
+        Of Sobol: shares of the variance, which may lie a little outside [0, 1]. `S1` is what the parameter
+        explains alone, `ST` that in which it takes part in any way.
 
         Args:
             outcomes: of the configurations of the blocks, in their order; not all equal.
             blocks: which blocks they are.
+
+        Source: see `optimize.importance.sensitivity.METHODS`.
         """
-        draws = np.random.default_rng([self.seed, 2])
+        from SALib.analyze import morris, sobol
+
+        problem, draws = _problem(self.space), np.random.default_rng([self.seed, 2])
+        how = {"num_resamples": RESAMPLES, "conf_level": LEVEL, "seed": draws}
         if self.method == "sobol":
-            return self._shares(outcomes, draws)
-        cube = self.cube.reshape(self.samples, self.block, -1)[list(blocks)].reshape(len(outcomes), -1)
-        return self._effects(cube, outcomes, draws)
+            made = sobol.analyze(problem, outcomes, calc_second_order=False, **how)
+            numbers = {name: made[name] for name in ("ST", "ST_conf", "S1", "S1_conf")}
+        else:
+            cube = self.cube[list(blocks)].reshape(len(outcomes), -1)
+            made = morris.analyze(problem, cube, outcomes, num_levels=LEVELS, **how)
+            # SALib scales a step to the whole range; a switch between two choices is whole already.
+            listed = [_listed(parameter) for parameter in self.space]
+            scale = np.where(listed, LEVELS / (2 * (LEVELS - 1)), 1.0)
+            numbers = {name: scale * made[name] for name in ("mu_star", "mu_star_conf", "sigma")}
+            numbers["mu"] = np.where(listed, None, made["mu"])
+        rows = pd.DataFrame(numbers).to_dict("records")
+        return [
+            Effect(path, {str(name): number for name, number in row.items()}, active)
+            for path, row, active in zip(self.space.paths, rows, self._active(blocks), strict=True)
+        ]
 
-    def _effects(
-        self, cube: Array, outcomes: Array, draws: np.random.Generator
-    ) -> list[dict[str, float | None]]:
-        """Of Morris: effects of moving a parameter across its whole range, or between two choices.
-
-        `mu_star` is the mean absolute effect, `mu` has signs (None for choices, which have no direction).
-        `sigma`, the standard deviation of the effects, is large if the effect depends on the other parameters
-        or on where the step starts.
-
-        Source: M. Morris, Technometrics 33, 1991; F. Campolongo et al., Environmental Modelling & Software
-        22, 2007.
-        """
-        from SALib.analyze.morris import analyze
-
-        made = analyze(
-            _problem(self.space), cube, outcomes,
-            num_resamples=RESAMPLES, conf_level=LEVEL, num_levels=LEVELS, seed=draws,
-        )  # fmt: skip
-        # SALib scales a step to the whole range; a switch between two choices is whole already.
-        step = LEVELS / (2 * (LEVELS - 1))
-        numbers: list[dict[str, float | None]] = []
-        for j, parameter in enumerate(self.space):
-            scale = step if _listed(parameter) else 1.0
-            row = {name: scale * float(made[name][j]) for name in ("mu_star", "mu_star_conf", "sigma")}
-            numbers.append({**row, "mu": None if _listed(parameter) else float(made["mu"][j])})
-        return numbers
-
-    def _shares(self, outcomes: Array, draws: np.random.Generator) -> list[dict[str, float | None]]:
-        """Of Sobol: shares of the variance, which may lie a little outside [0, 1].
-
-        `S1` is what the parameter explains alone, `ST` that in which it takes part in any way.
-
-        Source: I. Sobol', Mathematics and Computers in Simulation 55, 2001; A. Saltelli et al., Computer
-        Physics Communications 181, 2010.
-        """
-        from SALib.analyze.sobol import analyze
-
-        made = analyze(
-            _problem(self.space), outcomes,
-            calc_second_order=False, num_resamples=RESAMPLES, conf_level=LEVEL, seed=draws,
-        )  # fmt: skip
-        names = ("ST", "ST_conf", "S1", "S1_conf")
-        return [{name: float(made[name][j]) for name in names} for j in range(len(self.space))]
+    def _active(self, blocks: Sequence[int]) -> list[int]:
+        """In how many of the blocks each parameter existed before or after it moved."""
+        paths = self.space.paths
+        exists = np.array([[[path in one for path in paths] for one in self.blocks[k]] for k in blocks])
+        after = 1 + np.arange(len(paths))[np.newaxis]
+        before = np.zeros_like(after)
+        if self.method == "morris":
+            before = np.diff(self.cube[list(blocks)], axis=1).astype(bool).argmax(axis=1)
+            after = before + 1
+        seen = [np.take_along_axis(exists, place[:, np.newaxis], axis=1) for place in (before, after)]
+        return [int(count) for count in (seen[0] | seen[1]).sum(axis=(0, 1))]
 
 
 def design(method: str, space: Space, samples: int | None, seed: int) -> Design:
@@ -144,12 +117,9 @@ def design(method: str, space: Space, samples: int | None, seed: int) -> Design:
         raise ScenarioError(f"--method {method}: no such method; there are {', '.join(SAMPLES)}")
     count = SAMPLES[method] if samples is None else samples
     draws = np.random.default_rng([seed, 1])
-    if method == "morris":
-        cube, shares = _morris(space, count, draws)
-    else:
-        cube = shares = _sobol(space, count, draws)
-    configurations = [space.at(row) for row in shares.tolist()]
-    return Design(method, space, count, len(cube) // count, cube, configurations, seed)
+    cube, shares = (_morris if method == "morris" else _sobol)(space, count, draws)
+    blocks = [[space.at(row) for row in block] for block in shares.reshape(count, -1, len(space)).tolist()]
+    return Design(method, space, blocks, cube.reshape(count, -1, len(space)), seed)
 
 
 def _morris(space: Space, samples: int, draws: np.random.Generator) -> tuple[Array, Array]:
@@ -168,8 +138,8 @@ def _morris(space: Space, samples: int, draws: np.random.Generator) -> tuple[Arr
     return cube, shares
 
 
-def _sobol(space: Space, samples: int, draws: np.random.Generator) -> Array:
-    """Saltelli's sample in the unit cube."""
+def _sobol(space: Space, samples: int, draws: np.random.Generator) -> tuple[Array, Array]:
+    """Saltelli's sample in the unit cube, twice."""
     from SALib.sample.sobol import sample
 
     if samples < 2 or samples & (samples - 1):
@@ -177,13 +147,13 @@ def _sobol(space: Space, samples: int, draws: np.random.Generator) -> Array:
         raise ScenarioError(
             f"--samples {samples}: Sobol's sequence needs a power of 2; {below} or {2 * below} would be"
         )
-    return np.asarray(sample(_problem(space), samples, calc_second_order=False, seed=draws))
+    cube = sample(_problem(space), samples, calc_second_order=False, seed=draws)
+    return cube, cube
 
 
 def _problem(space: Space) -> dict[str, Any]:
     """A space in SALib's terms."""
-    names = [parameter.path for parameter in space]
-    return {"num_vars": len(space), "names": names, "bounds": [[0.0, 1.0]] * len(space)}
+    return {"num_vars": len(space), "names": list(space.paths), "bounds": [[0.0, 1.0]] * len(space)}
 
 
 def _listed(parameter: Parameter) -> bool:
@@ -193,7 +163,7 @@ def _listed(parameter: Parameter) -> bool:
 
 def _pairs(count: int, samples: int, draws: np.random.Generator) -> Array:
     """For each trajectory the shares of two of `count` choices; all ordered pairs come up equally often."""
-    ordered = [(a, b) for a in range(count) for b in range(count) if a != b] or [(0, 0)]
+    ordered = list(permutations(range(count), 2)) or [(0, 0)]
     rounds = [draws.permutation(len(ordered)) for _ in range(-(-samples // len(ordered)))]
     chosen = np.array(ordered, dtype=float)[np.concatenate(rounds)[:samples]]
     return np.asarray((chosen + 0.5) / count)

@@ -8,17 +8,15 @@ evaluator for conditional spaces weighs a parameter by how often it was active a
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from math import isfinite
+from collections.abc import Sequence
+from math import isfinite, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridtune.optimize.importance.sensitivity import Effect, Ranking, Sensitivity, ranked
-from gridtune.optimize.records.evaluations import Evaluation, Objective
+from gridtune.optimize.importance.sensitivity import Effect, Ranking, Sensitivity, constant, ranked
+from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.runs.stored import SearchResult
-from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -50,10 +48,7 @@ def study_sensitivity(kept: SearchResult, objectives: Sequence[Objective], seed:
             f"{archive.study}: {len(archive.evaluations)} evaluations say too little about importance; "
             f"at least {LEAST} are needed, or simulate: gridtune sensitivity SCENARIO"
         )
-    for objective in objectives:
-        if all(_value(evaluation, objective) is None for evaluation in archive.evaluations):
-            raise ScenarioError(f"{archive.study}: {objective.name} was not measured in this study")
-    rankings = [_ranking(archive.evaluations, one, kept.settings.space, seed) for one in objectives]
+    rankings = [_ranking(kept, objective, seed) for objective in objectives]
     count, runs = len(archive.evaluations), archive.runs * max(1, len(archive.cases))
     note = (
         "note: importances hold for what the search looked at, which was mostly where it found good "
@@ -62,78 +57,57 @@ def study_sensitivity(kept: SearchResult, objectives: Sequence[Objective], seed:
     return Sensitivity(archive.study, "importance", tuple(rankings), count, count, runs, seed, (note,))
 
 
-def _ranking(evaluations: Sequence[Evaluation], objective: Objective, space: Space, seed: int) -> Ranking:
-    known = [evaluation for evaluation in evaluations if _value(evaluation, objective) is not None]
-    outcomes = np.array([_value(evaluation, objective) for evaluation in known], dtype=float)
-    if np.ptp(outcomes) <= 1e-12 * np.abs(outcomes).max():
-        return Ranking(objective, (), f"{outcomes[0]:g} in every evaluation, so no parameter has an effect")
-    sign = 1.0 if objective.direction == "minimize" else -1.0
-    trials = _trials(known, (sign * outcomes).tolist(), space)
-    importances = _importances(trials)
+def _ranking(kept: SearchResult, objective: Objective, seed: int) -> Ranking:
+    from optuna.trial import create_trial
+
+    name = objective.name
+    measured = [
+        (one, one.objectives[name].mean if name in one.objectives else one.metrics.get(name, nan))
+        for one in kept.archive.evaluations
+    ]
+    known = [(one, value) for one, value in measured if isfinite(value)]
+    if not known:
+        raise ScenarioError(f"{kept.archive.study}: {name} was not measured in this study")
+    if none := constant(objective, np.array([value for _, value in known]), "in every evaluation"):
+        return none
+    space = kept.settings.space
+    distributions = {parameter.path: parameter.distribution() for parameter in space}
+    trials = [
+        create_trial(
+            value=value, params=one.values, distributions={path: distributions[path] for path in one.values}
+        )
+        for one, value in known
+    ]
+    importances = _importances(trials, objective)
     if importances is None:
         return Ranking(objective, (), "the best tenth and the rest do not differ in any parameter")
     draws = np.random.default_rng([seed, len(trials)])
-    samples = [
-        _importances([trials[k] for k in draws.integers(len(trials), size=len(trials))])
+    resampled = [
+        _importances([trials[k] for k in draws.integers(len(trials), size=len(trials))], objective)
         for _ in range(RESAMPLES)
     ]
+    samples = [sample for sample in resampled if sample is not None]
     effects = []
-    for parameter in space:
-        path = parameter.path
-        resampled = [sample.get(path, 0.0) for sample in samples if sample is not None]
-        half = float(np.subtract(*np.quantile(resampled, MIDDLE[::-1]))) / 2 if resampled else None
-        active = sum(path in evaluation.values for evaluation in known)
-        effects.append(
-            Effect(path, {"importance": importances.get(path, 0.0), "importance_conf": half}, active)
-        )
+    for path in space.paths:
+        shares = [sample.get(path, 0.0) for sample in samples]
+        half = float(np.diff(np.quantile(shares, MIDDLE))[0]) / 2 if shares else None
+        numbers = {"importance": importances.get(path, 0.0), "importance_conf": half}
+        effects.append(Effect(path, numbers, sum(path in one.values for one, _ in known)))
     return ranked(objective, effects, "importance")
 
 
-def _value(evaluation: Evaluation, objective: Objective) -> float | None:
-    """Mean of an objective or another metric; None if it has none."""
-    estimate = evaluation.objectives.get(objective.name)
-    value = estimate.mean if estimate is not None else evaluation.metrics.get(objective.name)
-    return value if value is not None and isfinite(value) else None
-
-
-def _trials(evaluations: Sequence[Evaluation], losses: Sequence[float], space: Space) -> list[FrozenTrial]:
-    from optuna.trial import create_trial
-
-    known = {parameter.path: parameter.distribution() for parameter in space}
-    return [
-        create_trial(
-            value=loss,
-            params=dict(evaluation.values),
-            distributions={path: known[path] for path in evaluation.values},
-        )
-        for evaluation, loss in zip(evaluations, losses, strict=True)
-    ]
-
-
-def _importances(trials: Sequence[FrozenTrial]) -> dict[str, float] | None:
+def _importances(trials: Sequence[FrozenTrial], objective: Objective) -> dict[str, float] | None:
     """Importances that add up to 1; None if the good trials are like all others."""
     import optuna
 
-    with _quiet():
-        study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    quantile = max(BEST, min(0.5, BEST_COUNT / len(trials)))
+    # What Optuna warns of is in the table: over how many trials it rests.
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        study = optuna.create_study(direction=objective.direction)
         study.add_trials(trials)
-        quantile = max(BEST, min(0.5, BEST_COUNT / len(trials)))
         evaluator = optuna.importance.PedAnovaImportanceEvaluator(target_quantile=quantile)
         found: dict[str, float] = evaluator.evaluate(study)
     total = sum(found.values())
     return {path: value / total for path, value in found.items()} if total > 0 else None
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without Optuna's announcements; what they warn of is in the table: over how many trials it rests."""
-    import optuna
-
-    before = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        optuna.logging.set_verbosity(before)

@@ -18,33 +18,43 @@ ROW = 0.36  # inches per parameter
 LOWER = 0.19  # rows by which the second number lies below the first one's interval
 LABEL = 28  # letters in a line of a parameter's name
 
+LABELS = {
+    "importance": "importance, 95 % interval",
+    "mu_star": "μ*: mean size of the effect, 95 % interval",
+    "sigma": "σ: how much the effect varies",
+    "ST": "total share, with all interactions, 95 % interval",
+    "S1": "share alone, 95 % interval",
+}
+SECOND = {"mu_star": "sigma", "ST": "S1"}
+
 
 def draw_sensitivity(sensitivity: Sensitivity) -> Figure:
     """Bars from zero with 95 % intervals, the parameter that matters most on top.
 
     Morris: μ* as bars, σ as diamonds. Sobol: the total share as bars, the share alone as diamonds.
     """
-    method = METHODS[sensitivity.method]
+    method, rankings = METHODS[sensitivity.method], sensitivity.rankings
     basis = "Importances" if sensitivity.method == "importance" else sensitivity.method.capitalize()
-    rankings = sensitivity.rankings
     across = min(ACROSS, len(rankings))
     rows = -(-len(rankings) // across)
-    most = max((len(ranking.effects) for ranking in rankings), default=1)
+    most = max(2, *(len(ranking.effects) for ranking in rankings))
     with style.style():
-        height = max(1.6, 0.9 + ROW * max(most, 2))
-        drawing = style.figure(max(6.8, 5.0 * across), height * rows + 1.3)
-        panels = drawing.subplots(rows, across, squeeze=False)
-        for axes, ranking in zip(panels.flat, rankings, strict=False):
-            _draw_panel(axes, ranking, method)
-        for axes in panels.flat[len(rankings) :]:
+        drawing = style.figure(max(6.8, 5.0 * across), max(1.6, 0.9 + ROW * most) * rows + 1.3)
+        panels = drawing.subplots(rows, across, squeeze=False).ravel()
+        for axes in panels[len(rankings) :]:
             axes.set_visible(False)
-        handles = {
-            label: handle
-            for axes in panels.flat
-            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-        }
+        for axes, ranking in zip(panels, rankings, strict=False):
+            axes.set_title(metric_label(ranking.objective))
+            if ranking.effects:
+                _draw_panel(axes, ranking, method)
+            else:
+                axes.set_axis_off()
+                why = fill(ranking.reason, 40)
+                axes.text(0.5, 0.5, why, ha="center", va="center", transform=axes.transAxes)
+        shown = [axes.get_legend_handles_labels() for axes in panels]
+        handles, labels = max(shown, key=lambda one: len(one[0]))
         if handles:
-            drawing.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles))
+            drawing.legend(handles, labels, loc="outside lower center", ncols=len(handles))
         style.title(
             drawing, f"{sensitivity.subject}: which parameters matter", f"{basis}: {sensitivity.basis()}"
         )
@@ -52,38 +62,20 @@ def draw_sensitivity(sensitivity: Sensitivity) -> Figure:
 
 
 def _draw_panel(axes: Axes, ranking: Ranking, method: Method) -> None:
-    axes.set_title(metric_label(ranking.objective))
-    if not ranking.effects:
-        axes.set_axis_off()
-        axes.text(0.5, 0.5, fill(ranking.reason, 40), ha="center", va="center", transform=axes.transAxes)
-        return
     effects = ranking.effects
     known = [k for k, effect in enumerate(effects) if effect.active]
     main, other = method.main, SECOND.get(method.main)
     axes.barh(
-        known,
-        _numbers(ranking, main),
-        xerr=_bars(ranking, main),
-        height=0.62,
-        color=BLUE,
-        alpha=0.85,
-        error_kw={"ecolor": DARK, "elinewidth": 1.0, "capsize": 2.5},
-        label=LABELS[main],
-    )
+        known, _numbers(ranking, main), xerr=_bars(ranking, main), height=0.62, color=BLUE, alpha=0.85,
+        error_kw={"ecolor": DARK, "elinewidth": 1.0, "capsize": 2.5}, label=LABELS[main],
+    )  # fmt: skip
     if other is not None:
         axes.errorbar(
-            _numbers(ranking, other),
-            [k + LOWER for k in known],
+            _numbers(ranking, other), [k + LOWER for k in known],
             xerr=_bars(ranking, other) if f"{other}_conf" in method.columns else None,
-            fmt="D",
-            color=ORANGE,
-            markeredgecolor="black",
-            markeredgewidth=0.6,
-            markersize=5,
-            capsize=2.0,
-            elinewidth=0.8,
-            label=LABELS[other],
-        )
+            fmt="D", color=ORANGE, markeredgecolor="black", markeredgewidth=0.6, markersize=5,
+            capsize=2.0, elinewidth=0.8, label=LABELS[other],
+        )  # fmt: skip
     for k, effect in enumerate(effects):
         if not effect.active:
             axes.annotate("never active", (0, k), (4, 0), textcoords="offset points", va="center", fontsize=8)
@@ -95,16 +87,6 @@ def _draw_panel(axes: Axes, ranking: Ranking, method: Method) -> None:
     axes.axvline(0.0, color=DARK, linewidth=0.8)
     unit = ranking.objective.unit if method.unit_of_objective else ""
     axes.set_xlabel(f"{method.title} ({unit})" if unit else method.title)
-
-
-LABELS = {
-    "importance": "importance, 95 % interval",
-    "mu_star": "μ*: mean size of the effect, 95 % interval",
-    "sigma": "σ: how much the effect varies",
-    "ST": "total share, with all interactions, 95 % interval",
-    "S1": "share alone, 95 % interval",
-}
-SECOND = {"mu_star": "sigma", "ST": "S1"}
 
 
 def _numbers(ranking: Ranking, name: str) -> list[float]:

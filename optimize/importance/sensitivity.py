@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from gridtune.optimize.records.evaluations import Objective
 
 LEVEL = 0.95  # of all confidence intervals
+ROUNDING = 1e-12  # of an objective's size: differences below are no effect
 
 
 class Method(NamedTuple):
@@ -145,19 +147,14 @@ class Sensitivity:
         }
 
     def table(self) -> pd.DataFrame:
-        """A row per objective and parameter; numbers without a meaning are missing."""
+        """A row per objective and parameter, numbers in full; those without a meaning are missing."""
+        columns = METHODS[self.method].columns
         rows = [
-            {"objective": ranking.objective.name, "parameter": effect.path, **effect.numbers}
-            | {"active": effect.active, "of": self.samples}
+            (ranking.objective.name, one.path, *map(one.numbers.get, columns), one.active, self.samples)
             for ranking in self.rankings
-            for effect in ranking.effects
+            for one in ranking.effects
         ]
-        columns = ["objective", "parameter", *METHODS[self.method].columns, "active", "of"]
-        return pd.DataFrame(rows, columns=columns)
-
-    def to_csv(self) -> str:
-        """As CSV, numbers in full."""
-        return str(self.table().to_csv(index=False))
+        return pd.DataFrame(rows, columns=["objective", "parameter", *columns, "active", "of"])
 
     def basis(self) -> str:
         """What the numbers rest on, in a few words."""
@@ -167,13 +164,12 @@ class Sensitivity:
 
     def summary(self) -> list[str]:
         """What the numbers rest on and what they leave out, a line each."""
-        method = METHODS[self.method]
-        said = [
+        return [
             f"{self.basis()}; `_conf` is half of the {LEVEL:.0%} interval, `active` counts the "
-            f"{method.counted} in which a parameter exists."
+            f"{METHODS[self.method].counted} in which a parameter exists.",
+            *(f"{one.objective.name}: {one.reason}" for one in self.rankings if one.reason),
+            *self.notes,
         ]
-        said += [f"{r.objective.name}: {r.reason}" for r in self.rankings if r.reason]
-        return said + list(self.notes)
 
 
 def ranked(objective: Objective, effects: list[Effect], method: str) -> Ranking:
@@ -183,9 +179,12 @@ def ranked(objective: Objective, effects: list[Effect], method: str) -> Ranking:
     """
     main = METHODS[method].main
     known = [one if one.active else one._replace(numbers=dict.fromkeys(one.numbers)) for one in effects]
+    known.sort(key=lambda one: (one.numbers[main] is None, -(one.numbers[main] or 0.0), one.path))
+    return Ranking(objective, tuple(known))
 
-    def order(effect: Effect) -> tuple[bool, float, str]:
-        number = effect.numbers[main]
-        return number is None, -(number or 0.0), effect.path
 
-    return Ranking(objective, tuple(sorted(known, key=order)))
+def constant(objective: Objective, outcomes: np.ndarray[Any, Any], where: str) -> Ranking | None:
+    """The ranking of an objective that is equal everywhere; None if it is not."""
+    if np.ptp(outcomes) > ROUNDING * np.abs(outcomes).max():
+        return None
+    return Ranking(objective, (), f"{outcomes[0]:g} {where}, so no parameter has an effect")

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from gridtune.optimize.importance.designs import Design
-from gridtune.optimize.importance.sensitivity import METHODS, Effect, Ranking, Sensitivity, ranked
+from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity, constant, ranked
 from gridtune.optimize.records.evaluations import Evaluation, Failed, Objective
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.search_space.space import Configuration, key
+from gridtune.optimize.search_space.space import key
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, evaluate, metrics_of
 from gridtune.scenarios.workers.pool import Pool
-
-Array = np.ndarray[Any, np.dtype[np.float64]]
-
-CONSTANT = 1e-12  # of an objective's size: differences below are rounding
 
 
 def simulated_sensitivity(
@@ -45,45 +40,47 @@ def simulated_sensitivity(
         ScenarioError: configurations that fail leave less than two samples.
     """
     progress = progress or Progress()
-    settings = Settings(scenario, plan.space, tuple(objectives), plan.method, plan.block, seed, replications)
+    settings = Settings(
+        scenario, plan.space, tuple(objectives), plan.method, len(plan.blocks[0]), seed, replications
+    )
+    different = list({key(one): one for block in plan.blocks for one in block}.values())
     found: dict[str, Evaluation] = {}
-    failed: dict[str, Failed] = {}
+    failed: list[Failed] = []
+    progress.start(
+        f"configurations, {replications} runs each" if replications > 1 else "configurations", len(different)
+    )
     try:
-        for entry in _simulated(settings, plan.configurations, pool, progress, work):
-            if isinstance(entry, Failed):
-                failed[key(entry.values)] = entry
+        for outcome in evaluate(scenario, different, seed, range(replications), pool, work):
+            number, values = outcome.index, different[outcome.index]
+            if outcome.failure is not None:
+                entry: Evaluation | Failed = Failed(number, values, str(outcome.failure))
             else:
-                found[key(entry.values)] = entry
+                entry = evaluated(number, values, [outcome.value], settings)
+            if isinstance(entry, Failed):
+                failed.append(entry)
+            else:
+                found[key(values)] = entry
             progress.update(len(found) + len(failed), failures=len(failed))
     finally:
         progress.finish()
-    blocks = [b for b in range(plan.samples) if all(key(one) in found for one in plan.of_block(b))]
-    notes = _notes(plan, list(failed.values()), len(found) + len(failed), len(blocks)) if failed else ()
-    rows = [found[key(one)].objectives for block in blocks for one in plan.of_block(block)]
-    rankings = [_ranking(plan, blocks, one, [row[one.name].mean for row in rows]) for one in objectives]
-    count = len(found) + len(failed)
+    blocks = [k for k, block in enumerate(plan.blocks) if all(key(one) in found for one in block)]
+    notes = _notes(plan, failed, len(different), len(blocks)) if failed else ()
+    rows = [found[key(one)].objectives for block in blocks for one in plan.blocks[block]]
+    rankings = []
+    for objective in objectives:
+        outcomes = np.array([row[objective.name].mean for row in rows])
+        none = constant(objective, outcomes, "at every configuration")
+        rankings.append(none or ranked(objective, plan.effects(outcomes, blocks), plan.method))
     return Sensitivity(
-        scenario.name, plan.method, tuple(rankings), len(blocks), count, count * replications, seed, notes
+        scenario.name,
+        plan.method,
+        tuple(rankings),
+        samples=len(blocks),
+        evaluations=len(different),
+        runs=len(different) * replications,
+        seed=seed,
+        notes=notes,
     )
-
-
-def _simulated(
-    settings: Settings,
-    configurations: Sequence[Configuration],
-    pool: Pool,
-    progress: Progress,
-    work: Callable[[Task], Metrics],
-) -> Iterator[Evaluation | Failed]:
-    """What becomes of each different configuration."""
-    different = list({key(one): one for one in configurations}.values())
-    count = settings.replications
-    progress.start(f"configurations, {count} runs each" if count > 1 else "configurations", len(different))
-    for outcome in evaluate(settings.scenario, different, settings.seed, range(count), pool, work):
-        values = different[outcome.index]
-        if outcome.failure is not None:
-            yield Failed(outcome.index, values, str(outcome.failure))
-        else:
-            yield evaluated(outcome.index, values, [outcome.value], settings)
 
 
 def _notes(plan: Design, failed: Sequence[Failed], count: int, left: int) -> tuple[str, ...]:
@@ -91,6 +88,7 @@ def _notes(plan: Design, failed: Sequence[Failed], count: int, left: int) -> tup
 
     Args:
         count: configurations in all.
+        left: blocks without a failure.
     """
     counted, first = METHODS[plan.method].counted, min(failed, key=lambda one: one.number)
     where = ", ".join(f"{path} = {value}" for path, value in first.values.items())
@@ -99,18 +97,8 @@ def _notes(plan: Design, failed: Sequence[Failed], count: int, left: int) -> tup
             f"{len(failed)} of {count} configurations failed, which leaves {left} {counted}; "
             f"the first, {where}: {first.reason}"
         )
+    every = len(plan.blocks)
     return (
-        f"{len(failed)} configurations failed, so {plan.samples - left} of {plan.samples} {counted} are left "
+        f"{len(failed)} configurations failed, so {every - left} of {every} {counted} are left "
         f"out: the numbers hold where the scenario can be run. The first failure, {where}: {first.reason}",
     )
-
-
-def _ranking(plan: Design, blocks: list[int], objective: Objective, outcomes: Sequence[float]) -> Ranking:
-    values = np.array(outcomes, dtype=float)
-    if np.ptp(values) <= CONSTANT * np.abs(values).max():
-        return Ranking(objective, (), f"{values[0]:g} at every configuration, so no parameter has an effect")
-    numbers = plan.analyse(values, blocks)
-    effects = [
-        Effect(parameter.path, numbers[j], plan.active(j, blocks)) for j, parameter in enumerate(plan.space)
-    ]
-    return ranked(objective, effects, plan.method)

@@ -28,6 +28,11 @@ class Range(Table):
     log: bool = False
     when: dict[str, Value | list[Value]] = Field(default_factory=dict)
 
+    @property
+    def whole(self) -> bool:
+        """Whether whole numbers are meant."""
+        return isinstance(self.low, int) and isinstance(self.high, int)
+
     @model_validator(mode="after")
     def _sensible(self) -> Range:
         if not self.low < self.high:

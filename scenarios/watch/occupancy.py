@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from gridtune.agents.batch.batch_site import BatchSite
@@ -39,45 +38,36 @@ class Place:
 
 def occupancy(grid: Grid) -> list[Place]:
     """Every site and server of a grid, and last what waits for a site to be chosen, if anything does."""
-    names: dict[str, str] = {}
-    made: dict[str, Place] = {}
     agents = [agent for agent in grid.agents if isinstance(agent, BatchSite | VresSite | SeD)]
-    for agent, name in zip(agents, _grouped([agent.name for agent in agents]), strict=True):
-        names[agent.name] = name
-        place = made.setdefault(name, Place(name))
-        place.slots += _slots(agent)
-        place.leased = isinstance(agent, SeD) and agent.place is not None
+    groups = _groups([agent.name for agent in agents])
+    places = {group: Place(group) for group in groups.values()}
     elsewhere = Place(ELSEWHERE)
-    for job in grid.record.jobs:
-        if job.state is RUNNING and job.site in names:
-            made[names[job.site]].running[job.kind] += job.processors
-        elif job.state is QUEUED:
-            (made[names[job.site]] if job.site in names else elsewhere).waiting += 1
     held: Counter[str] = Counter()
     for agent in agents:
+        place = places[groups[agent.name]]
         if isinstance(agent, BatchSite):
-            held[names[agent.name]] += agent.slots - agent.free
+            place.slots += agent.slots
+            held[place.name] += agent.slots - agent.free
+        elif isinstance(agent, VresSite):
+            place.slots += sum(known.slots for known in agent.classes)
+        else:
+            place.slots += 1
+            place.leased = agent.place is not None
+    for job in grid.record.jobs:
+        if job.state is RUNNING and job.site in groups:
+            places[groups[job.site]].running[job.kind] += job.processors
+        elif job.state is QUEUED:
+            (places[groups[job.site]] if job.site in groups else elsewhere).waiting += 1
     for name, slots in held.items():
-        idle = slots - sum(made[name].running.values())
-        if idle > 0:
-            made[name].running[HELD] = idle
-    return [*made.values(), *([elsewhere] if elsewhere.waiting else [])]
+        places[name].running[HELD] = max(0, slots - places[name].running.total())
+    return [*places.values(), *([elsewhere] if elsewhere.waiting else [])]
 
 
-def _slots(agent: BatchSite | VresSite | SeD) -> int:
-    if isinstance(agent, VresSite):
-        return sum(known.slots for known in agent.classes)
-    return agent.slots if isinstance(agent, BatchSite) else 1
-
-
-def _grouped(names: list[str]) -> Iterator[str]:
+def _groups(names: list[str]) -> dict[str, str]:
     """For each name itself, or where there are many that of its group: what comes before its number."""
-    if len(names) <= MOST:
-        yield from names
-        return
-    stems = [name.rstrip("0123456789").rstrip("-") or name for name in names]
-    sizes = Counter(stems)
-    yield from (
-        f"{stem} ({sizes[stem]})" if sizes[stem] > 1 else name
-        for stem, name in zip(stems, names, strict=True)
-    )
+    stems = {name: name.rstrip("0123456789").rstrip("-") or name for name in names}
+    sizes = Counter(stems.values())
+    return {
+        name: f"{stem} ({sizes[stem]})" if len(names) > MOST and sizes[stem] > 1 else name
+        for name, stem in stems.items()
+    }

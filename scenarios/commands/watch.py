@@ -10,7 +10,6 @@ import socket
 import sys
 import tempfile
 import threading
-import time
 import warnings
 import webbrowser
 from collections.abc import Iterator
@@ -19,18 +18,20 @@ from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 
-from gridtune.optimize.watch.controls import controls_of
-from gridtune.optimize.watch.guard import Guard
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import prepare
 from gridtune.scenarios.simulation.simulate import simulate
+from gridtune.scenarios.watch.guard import Guard
 
 HOST = "127.0.0.1"  # nobody else's business
-OBJECTIVES = ("unhappy_users", "unfairness", "completed")
-STEPS = 200  # of a run, if nothing else is asked for
-PAGE = "gridtune.optimize.watch.page"
 NEEDED = ("solara", "ipyvuetify", "networkx", "altair", "uvicorn")
+HOW = "the extra brings all: pip install 'gridtune[watch]'"
+ENVIRONMENT = {
+    "SOLARA_APP": "gridtune.scenarios.watch.page",
+    "SOLARA_TELEMETRY_MIXPANEL_ENABLE": "false",  # nothing leaves this machine
+    "SOLARA_THEME_SHOW_BANNER": "false",
+}
 
 
 def watch(
@@ -46,47 +47,26 @@ def watch(
     Raises:
         ScenarioError: the extra is not installed, or one may not listen there.
     """
-    check_installed()
-    listener = _listen(port)
+    if missing := [name for name in NEEDED if find_spec(name) is None]:
+        raise ScenarioError(f"watch: {', '.join(missing)} not installed; {HOW}")
     try:
-        prepare(scenario)
-        length = step_length or _step_length(scenario, seed, steps)
-        _serve(scenario, seed, length, listener, browser)
+        with _listen(port) as listener:
+            prepare(scenario)
+            _serve(scenario, seed, step_length or _step_length(scenario, seed, steps), listener, browser)
     except KeyboardInterrupt:
         return  # this is how it ends
-    finally:
-        listener.close()
-
-
-def check_installed() -> None:
-    """Whether all that the view needs is there.
-
-    Raises:
-        ScenarioError: something is missing.
-    """
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise ScenarioError(
-            f"watch: {', '.join(missing)} not installed; the extra brings all: pip install 'gridtune[watch]'"
-        )
 
 
 def _listen(port: int) -> socket.socket:
     """Listen at a port, or at any that is free where somebody else listens."""
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((HOST, port))
-        listener.listen()
+        return socket.create_server((HOST, port))
     except OSError as error:
-        listener.close()
         if error.errno == errno.EADDRINUSE and port:
             print(f"gridtune: port {port} is taken; another one it is", file=sys.stderr)
             return _listen(0)
-        raise ScenarioError(
-            f"watch: port {port}: {error.strerror or error}; choose another with --port, or 0 for any"
-        ) from error
-    return listener
+        why = os.strerror(error.errno) if error.errno else error
+        raise ScenarioError(f"watch: port {port}: {why}; choose another with --port, or 0 for any") from error
 
 
 def _step_length(scenario: Scenario, seed: int, steps: int) -> float:
@@ -97,23 +77,18 @@ def _step_length(scenario: Scenario, seed: int, steps: int) -> float:
 
 
 def _serve(scenario: Scenario, seed: int, length: float, listener: socket.socket, browser: bool) -> None:
-    os.environ["SOLARA_APP"] = PAGE
-    os.environ["SOLARA_TELEMETRY_MIXPANEL_ENABLE"] = "false"  # nothing leaves this machine
-    os.environ["SOLARA_THEME_TITLE"] = f"gridtune: {scenario.name}"
-    os.environ["SOLARA_THEME_SHOW_BANNER"] = "false"
+    os.environ |= ENVIRONMENT | {"SOLARA_THEME_TITLE": f"gridtune: {scenario.name}"}
     os.environ.setdefault("SOLARA_SESSION_SECRET_KEY", secrets.token_hex())
     warnings.filterwarnings("ignore", module="solara")  # on how Mesa uses it
     try:
         import solara.server.starlette
         import uvicorn
 
-        from gridtune.optimize.watch import page
+        from gridtune.scenarios.watch import page
     except ImportError as error:
-        raise ScenarioError(f"watch: {error}; the extra brings all: pip install 'gridtune[watch]'") from error
+        raise ScenarioError(f"watch: {error}; {HOW}") from error
 
-    wanted = scenario.spec.search.objectives if scenario.spec.search is not None else []
-    names = tuple(dict.fromkeys([*OBJECTIVES, *wanted]))
-    page.SHOWN.append(page.Watched(scenario, seed, length, controls_of(scenario), names))
+    page.SHOWN.append((scenario.override({"step_length": length}), seed))
     port = listener.getsockname()[1]
     guard = Guard(solara.server.starlette.app, port)
     config = uvicorn.Config(
@@ -126,13 +101,13 @@ def _serve(scenario: Scenario, seed: int, length: float, listener: socket.socket
             page.CLOSING.set()
             super().handle_exit(sig, frame)
 
-    server = Server(config)
     address = f"http://{HOST}:{port}{guard.path}"
     print(f"{address}  ({scenario.name}, {length:g} s a step; Ctrl-C ends)", flush=True)
     with _leading_to(address) if browser else nullcontext() as page_file:
         if page_file:
-            threading.Thread(target=_open, args=(server, page_file.as_uri()), daemon=True).start()
-        server.run(sockets=[listener])
+            # It may come before the server is up: the socket listens already.
+            threading.Thread(target=webbrowser.open, args=(page_file.as_uri(),), daemon=True).start()
+        Server(config).run(sockets=[listener])
 
 
 @contextmanager
@@ -145,9 +120,3 @@ def _leading_to(address: str) -> Iterator[Path]:
         file.write(f'<meta http-equiv="refresh" content="0; url={escape(address)}">\n')
         file.flush()
         yield Path(file.name)
-
-
-def _open(server: uvicorn.Server, address: str) -> None:  # type: ignore[name-defined]  # noqa: F821
-    while not server.started:
-        time.sleep(0.05)
-    webbrowser.open(address)

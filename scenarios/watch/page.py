@@ -3,71 +3,50 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import solara
+from matplotlib.figure import Figure
 from mesa.visualization import SolaraViz
 from mesa.visualization.utils import update_counter
 
-from gridtune.optimize.watch import pictures
-from gridtune.optimize.watch.controls import Controls
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.simulation.grid_model import GridModel
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from gridtune.scenarios.watch import pictures
+from gridtune.scenarios.watch.controls import Control, changes, controls_of
 
 PATIENCE = 30.0  # s that a step waits for pictures
 CLOSING = threading.Event()  # the server ends: whoever still plays must stop
-
-
-@dataclass(frozen=True)
-class Watched:
-    """What is watched.
-
-    Attributes:
-        scenario: before any control is touched.
-        seed: to begin with.
-        step_length: of a step of the view, s.
-        controls: what can be set.
-        objectives: metrics drawn over time.
-    """
-
-    scenario: Scenario
-    seed: int
-    step_length: float
-    controls: Controls
-    objectives: tuple[str, ...]
 
 
 class WatchedGrid(GridModel):
     """A grid as the controls say; the reset of SolaraViz makes a new one.
 
     Args:
+        scenario: before any control is touched.
+        controls: what can be set, by path.
+        seed: as a number, or as typed.
         **kwargs: what the controls show, by path.
 
     Attributes:
         fault: why what the controls say is not possible; "" if it is. Then the grid stands still.
     """
 
-    _drawn = 0  # number of the last frame that browsers have got
-
-    def __init__(self, watched: Watched, seed: int | str | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, scenario: Scenario, controls: Mapping[str, Control], seed: int | str, **kwargs: Any
+    ) -> None:
         self._frames = threading.Condition()
-        step: dict[str, Any] = {"step_length": watched.step_length}
         self.fault = ""
         try:
-            changed = watched.scenario.override(watched.controls.changes(kwargs))
-            super().__init__(changed, _number(seed), **step)
+            super().__init__(scenario.override(changes(controls, kwargs)), _number(seed))
         except ScenarioError as error:
-            super().__init__(watched.scenario, watched.seed, **step)
+            super().__init__(scenario)
             self.fault = "; ".join(error.faults)
             self.running = False
-        self._drawn = update_counter.peek()
+        self._drawn = update_counter.peek()  # number of the last frame that browsers have got
 
     def step(self) -> None:
         """Advance by one step once the last frame has been drawn: to play is to see."""
@@ -86,44 +65,40 @@ class WatchedGrid(GridModel):
             self._frames.notify_all()
 
 
-def _number(seed: int | str | None) -> int | None:
+def _number(seed: int | str) -> int:
     try:
-        return None if seed is None else int(seed)
+        return int(seed)
     except ValueError:
         raise ScenarioError(f"seed: {seed!r} is not a whole number") from None
 
 
-SHOWN: list[Watched] = []  # by the command, before the server starts
+SHOWN: list[tuple[Scenario, int]] = []  # and its seed: by the command, before the server starts
 
 
-def _picture(draw: Callable[[GridModel], Figure], model: WatchedGrid) -> Any:
+def _picture(fill: Callable[[GridModel, Figure], str], model: WatchedGrid) -> Any:
     frame = update_counter.peek()
     solara.use_effect(lambda: model.drawn(frame), None)  # after all pictures of the frame
-    return solara.FigureMatplotlib(draw(model), format="png")
+    return solara.FigureMatplotlib(pictures.draw(fill, model), format="png")
 
 
 def _page() -> None:
-    watched = SHOWN[-1]
-    model = solara.use_memo(lambda: solara.reactive(WatchedGrid(watched, watched.seed)), [])
-    parameters = {
-        "watched": watched,
-        "seed": {"type": "InputText", "label": "seed", "value": str(watched.seed)},
-        **watched.controls.widgets(),
-    }
-    draws = (
-        pictures.sites,
-        pictures.users,
-        partial(pictures.objectives, names=watched.objectives),
-        pictures.jobs,
-    )
+    scenario, seed = SHOWN[-1]
+    controls = solara.use_memo(lambda: controls_of(scenario), [])
+    model = solara.use_memo(lambda: solara.reactive(WatchedGrid(scenario, controls, seed)), [])
     if model.value.fault:
         solara.Error(f"Not possible, and not running: {model.value.fault}")
+    fills = (pictures.sites, pictures.users, pictures.objectives, pictures.jobs)
     SolaraViz(
         model,
-        components=[(partial(_picture, draw), 0) for draw in draws],
-        model_params=parameters,
+        components=[(partial(_picture, fill), 0) for fill in fills],
+        model_params={
+            "scenario": scenario,
+            "controls": controls,
+            "seed": {"type": "InputText", "label": "seed", "value": str(seed)},
+            **{path: control.widget for path, control in controls.items()},
+        },
         play_interval=50,
-        name=f"gridtune: {watched.scenario.name}",
+        name=f"gridtune: {scenario.name}",
     )
 
 

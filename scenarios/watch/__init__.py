@@ -1,4 +1,4 @@
 """A live view of a scenario in the browser: its sites, users and objectives as a run goes on, and controls.
 
-`command.watch` serves it; needs the extra `watch`.
+`commands.watch` serves it; needs the extra `watch`.
 """
