@@ -18,7 +18,7 @@ from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.chances import probability_non_dominated
 from gridtune.optimize.replication.paired import difference
-from gridtune.optimize.report.pictures.history import growth
+from gridtune.optimize.report.pictures.draw import growth
 from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, evaluation, search, with_baseline
 
 TWO = (UNFAIR, COMPLETED)
