@@ -151,7 +151,7 @@ def test_the_best_so_far_is_told_against_the_baseline():
     best = Best(OBJECTIVES)
     assert best.text() == ""
     start = evaluation(2.0, 10.0)
-    best.compare_with(start)
+    best.baseline = start
     assert best.text() == "", "a baseline that breaks a constraint is not added"
     for one in (start, evaluation(1.0, 10.0), evaluation(3.0, 5.0)):
         best.add(one)

@@ -13,7 +13,7 @@ from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.records.recommendation import Harm, Recommendation
+from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
 from gridtune.optimize.report.frame import BASELINE, Row, rows
 from gridtune.optimize.report.numbers import (
     MANY,
@@ -26,7 +26,7 @@ from gridtune.optimize.report.numbers import (
     is_logarithm,
     metric_label,
 )
-from gridtune.optimize.report.recommended import GUARDS, ChangeGroup, change_groups, infeasible, why_none
+from gridtune.optimize.report.recommended import GUARDS, change_groups, infeasible, is_main, why_none
 from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.results.text import Styled, text_table, wrapped
 
@@ -172,8 +172,8 @@ def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:
         titled: whether its title is told elsewhere.
     """
     groups = change_groups(one.changes)
-    wide = max((len(group.path) for group in groups), default=0)
-    lines = [f"{group.path:<{wide}}  {_group_text(group)}" for group in groups]
+    wide = max(map(len, groups), default=0)
+    lines = [f"{path:<{wide}}  {_group_text(path, group)}" for path, group in groups.items()]
     lines = lines or ["nothing: keep the baseline"]
     running = [" ".join(line.split()) for line in lines]
     harms, fewer = _harms(one, HARMS), _harms(one, 1)
@@ -190,13 +190,11 @@ def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:
     return made
 
 
-def _group_text(group: ChangeGroup) -> str:
-    """What changes in a group."""
-    texts = [
-        f"{'' if one.path == group.path else one.path.rpartition('.')[2]} {change_text(one)}".strip()
-        for one in group.changes
-    ]
-    return f"{', '.join(texts)}{MAIN if group.main else ''}"
+def _group_text(path: str, group: Sequence[ParameterChange]) -> str:
+    """What changes in a group: the choice, then its parameters by their last names."""
+    names = ["" if one.path == path else f"{one.path.rpartition('.')[2]} " for one in group]
+    texts = [f"{name}{change_text(one)}" for name, one in zip(names, group, strict=True)]
+    return f"{', '.join(texts)}{MAIN if is_main(group) else ''}"
 
 
 def _harms(one: Recommendation, most: int) -> list[str]:

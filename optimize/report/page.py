@@ -28,7 +28,7 @@ from gridtune.optimize.report.pictures.axes import (
     shown_states,
     varied,
 )
-from gridtune.optimize.report.recommended import change_groups, changed_values, why_none
+from gridtune.optimize.report.recommended import change_groups, changed_values, is_main, why_none
 from gridtune.optimize.report.tables import listed, statistics
 from gridtune.plain_text import escaped
 
@@ -58,6 +58,7 @@ def page(front: Front) -> str:
         legend=" ".join(text.strip() for text in legend(front)),
         advice=[row.advice for row in some if row.advice],
         change_groups=change_groups,
+        is_main=is_main,
         settings=settings,
         harm_text=harm_text,
         elsewhere=ELSEWHERE,

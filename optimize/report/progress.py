@@ -110,16 +110,16 @@ def progress_of(wanted: bool | None = True, stream: TextIO | None = None) -> Pro
 
 
 class Best:
-    """The best of each objective that a search has found so far."""
+    """The best of each objective that a search has found so far.
+
+    Attributes:
+        baseline: to tell it against; None if there is none.
+    """
 
     def __init__(self, objectives: Sequence[Objective]) -> None:
         self._objectives, self._signs = tuple(objectives), signs(objectives)
         self._costs = np.full(len(objectives), np.inf)
-        self._baseline: Evaluation | None = None
-
-    def compare_with(self, baseline: Evaluation) -> None:
-        """Tell it against this baseline."""
-        self._baseline = baseline
+        self.baseline: Evaluation | None = None
 
     def add(self, evaluation: Evaluation) -> None:
         """Take an evaluation into account."""
@@ -133,8 +133,8 @@ class Best:
         told = []
         for one, mean in zip(self._objectives, self._signs * self._costs, strict=True):
             text = f"{label(one.name).name} {amount(mean, one)}"
-            if self._baseline is not None:
-                start = self._baseline.objectives[one.name].mean
+            if self.baseline is not None:
+                start = self.baseline.objectives[one.name].mean
                 text += f" ({SAME if mean == start else relative(mean - start, start, one)})"
             told.append(text)
         return f"best so far: {', '.join(told)}"

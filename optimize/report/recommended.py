@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.changes import gains
@@ -94,22 +93,8 @@ def why_none(front: Front) -> str:
     )
 
 
-class ChangeGroup(NamedTuple):
-    """Changes that belong together: a choice and the parameters of what is chosen.
-
-    Attributes:
-        path: of the first.
-        changes: all of them.
-        main: whether one of them carries most of the recommendation's effect.
-    """
-
-    path: str
-    changes: list[ParameterChange]
-    main: bool
-
-
-def change_groups(changes: Sequence[ParameterChange]) -> list[ChangeGroup]:
-    """Changes in their order, the parameters of what is chosen behind the choice.
+def change_groups(changes: Sequence[ParameterChange]) -> dict[str, list[ParameterChange]]:
+    """Changes in their order by path of the choice, the parameters of what is chosen behind the choice.
 
     `harvester.controller.reference` belongs to `harvester.controller`, and `middleware.latency` to
     `middleware.kind`.
@@ -123,7 +108,9 @@ def change_groups(changes: Sequence[ParameterChange]) -> list[ChangeGroup]:
     for one in changes:
         path = owners.get(one.path.rpartition(".")[0], one.path)
         found.setdefault(path, []).insert(0 if one.path == path else len(changes), one)
-    return [
-        ChangeGroup(path, some, max(one.share or 0.0 for one in some) >= MOST_OF_IT)
-        for path, some in found.items()
-    ]
+    return found
+
+
+def is_main(group: Sequence[ParameterChange]) -> bool:
+    """Whether one of these changes carries most of the recommendation's effect."""
+    return any(one.share is not None and one.share >= MOST_OF_IT for one in group)
