@@ -285,9 +285,10 @@ def rows(front: Front, states: Sequence[str] = STATES) -> list[Row]:
     members = {member.evaluation.number: member for member in front.members}
     advice = {one.number: one for one in reversed(archive.recommendations)}
     kept = {number for one in front.on_front for number in (one.evaluation.number, *one.equivalents)}
+    entries: list[Evaluation | Failed] = [*archive.evaluations, *archive.failed]
     made = [
         Row(front, one, members.get(one.number), advice.get(one.number), one.number in kept)
-        for one in (*archive.evaluations, *archive.failed)
+        for one in entries
     ]
     turned = signs(front.objectives)
 
@@ -309,7 +310,7 @@ def frame(front: Front, some: Sequence[Row] | None = None, *, metrics: bool = Tr
     some = rows(front) if some is None else some
     shown = columns(front)
     told = pd.DataFrame({one.name: [one.value(row) for row in some] for one in shown})
-    fixed = {one.name for one in (*HEAD, *TAIL, *front.objectives)}
+    fixed = {one.name for one in (*HEAD, *TAIL)} | {one.name for one in front.objectives}
     told = told.drop(columns=[name for name in told if name not in fixed and told[name].isna().all()])
     told["state"] = pd.Categorical(told["state"], STATES)
     told["probability_non_dominated"] = told["probability_non_dominated"].astype(float)

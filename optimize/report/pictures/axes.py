@@ -96,8 +96,9 @@ class Axis:
     @property
     def ticks(self) -> list[tuple[float, str]]:
         """(position in [0, 1], text): each category, or the ends."""
-        texts = dict(enumerate(self.categories)) or {end: human(end) for end in self.ends}
-        return [(float(self.shares(float(at))), text) for at, text in texts.items()]
+        ends = {end: human(end) for end in self.ends}
+        texts = {float(at): text for at, text in enumerate(self.categories)} or ends
+        return [(float(self.shares(at)), text) for at, text in texts.items()]
 
 
 def objective_axis(table: pd.DataFrame, objective: Objective) -> Axis:

@@ -157,9 +157,10 @@ def _scatter(axes: Axes, front: Front, table: pd.DataFrame, x: Array, y: Array) 
         if of.any():
             many = bool(of.sum() > 2000)
             axes.scatter(x[of], y[of], edgecolors="white", rasterized=many, **look)
-    for one in front.archive.recommendations:
-        at = table.index.get_loc(one.number)
-        _letter(axes, one.letter, x[at], y[at], label=_named(one))
+    entries = {one.letter: _named(one) for one in front.archive.recommendations}
+    for at, name in enumerate(table["name"]):
+        if name in entries:
+            _letter(axes, name, x[at], y[at], label=entries[name])
 
 
 def _named(one: Recommendation) -> str:
@@ -167,7 +168,7 @@ def _named(one: Recommendation) -> str:
     return f"{one.letter}: {one.title}" if len(one.title.split()) < WORDS else f"recommendation {one.letter}"
 
 
-def _letter(axes: Axes, name: str, x: float, y: float, **legend: str) -> None:
+def _letter(axes: Axes, name: str, x: float, y: float, **legend: Any) -> None:
     """The mark of a recommendation."""
     axes.scatter([x], [y], **LETTERED, **legend)
     if x == x:
