@@ -16,7 +16,7 @@ from gridtune.optimize.front.hypervolume import reference_point
 from gridtune.optimize.records.difference import Change, Difference
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.paired import difference
-from gridtune.optimize.report.pictures.history import growth
+from gridtune.optimize.report.pictures.draw import growth
 from tests.fronts import (
     COMPLETED,
     THREE,

@@ -3,7 +3,7 @@
 import pytest
 
 from gridtune.optimize.front.front import front
-from gridtune.optimize.report.preference import Preference
+from gridtune.optimize.report.preference import preferred
 from gridtune.scenarios import ScenarioError
 from tests.fronts import COMPLETED, UNFAIR, UNHAPPY, archive
 
@@ -13,7 +13,7 @@ CONFIGURATIONS = ((0.0, 0.0), (0.1, 90.0), (0.5, 95.0), (1.0, 100.0))
 
 def ranked(text, configurations=CONFIGURATIONS, objectives=TWO):
     found = front(archive(objectives, *configurations))
-    return [m.evaluation.number for m in Preference.of(text, found.objectives).ranked(found)]
+    return [member.evaluation.number for member in preferred(text, found)]
 
 
 def test_weights_count_losses_as_shares_of_the_range():
@@ -65,5 +65,5 @@ def test_maximised_objectives_are_better_the_larger():
 )
 def test_what_cannot_be_meant_is_one_line(text, said):
     with pytest.raises(ScenarioError, match=said) as error:
-        Preference.of(text, TWO)
+        ranked(text)
     assert "\n" not in str(error.value)

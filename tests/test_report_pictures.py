@@ -17,8 +17,7 @@ from gridtune.optimize.report.pictures.axes import (
     parameter_axis,
     varied,
 )
-from gridtune.optimize.report.pictures.draw import PLOTS, draw, save
-from gridtune.optimize.report.pictures.history import growth
+from gridtune.optimize.report.pictures.draw import PLOTS, draw, growth, save
 from gridtune.scenarios import ScenarioError
 from tests.chromium import document
 from tests.fronts import UNFAIR, UNHAPPY, advised, archive, evaluation, search, with_baseline

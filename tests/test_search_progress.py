@@ -8,7 +8,7 @@ import pytest
 
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
 from gridtune.optimize.report import progress
-from gridtune.optimize.report.progress import Best, Heartbeat, LiveLine, reporter
+from gridtune.optimize.report.progress import Best, Heartbeat, LiveLine, progress_of
 from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.search import search
 from gridtune.scenarios import load
@@ -106,10 +106,10 @@ def test_an_interrupted_search_says_where_its_results_are_and_how_to_go_on(kept,
 
 
 def test_a_live_line_shows_on_a_terminal_only():
-    assert isinstance(reporter(Terminal()), LiveLine)
-    assert isinstance(reporter(io.StringIO()), Heartbeat)
+    assert isinstance(progress_of(stream=Terminal()), LiveLine)
+    assert isinstance(progress_of(stream=io.StringIO()), Heartbeat)
     terminal = Terminal()
-    live = reporter(terminal)
+    live = progress_of(stream=terminal)
     live.start("evaluations", 10)
     live.update(7, 0, "best so far: cost 3")
     live.note("note: [brackets] stay")
@@ -151,7 +151,7 @@ def test_the_best_so_far_is_told_against_the_baseline():
     best = Best(OBJECTIVES)
     assert best.text() == ""
     start = evaluation(2.0, 10.0)
-    best.compare_with(start)
+    best.baseline = start
     assert best.text() == "", "a baseline that breaks a constraint is not added"
     for one in (start, evaluation(1.0, 10.0), evaluation(3.0, 5.0)):
         best.add(one)

@@ -13,7 +13,7 @@ from gridtune.optimize.commands.export import differences, exported
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Row, rows
-from gridtune.optimize.report.preference import Preference
+from gridtune.optimize.report.preference import preferred
 from gridtune.optimize.report.tables import front_text, listed, spread, statistics_text
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.json_text import to_json
@@ -45,25 +45,6 @@ class FrontRequest:
     full: bool = False
     plot: Path | None = None
 
-    def check(self) -> None:
-        """Refuse what cannot be had together.
-
-        Raises:
-            ScenarioError: options contradict each other, or the picture has no known form.
-        """
-        if self.export is not None and self.export_diff is not None:
-            raise ScenarioError("--export and --export-diff: standard output takes one of them")
-        own = {"--export": self.export, "--export-diff": self.export_diff, "--statistics": self.statistics}
-        for option, given in own.items():
-            if given not in (None, False) and self.format != "table":
-                raise ScenarioError(f"{option} has a form of its own: it goes without --format {self.format}")
-        if self.full and self.export is None and self.export_diff is None:
-            raise ScenarioError("--full: goes with --export or --export-diff")
-        if self.plot is not None:
-            from gridtune.scenarios.plots import picture_format
-
-            picture_format(self.plot, also=("html",))
-
 
 def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) -> str:
     """What `gridtune front` prints: the front of a search that was kept, or a configuration of it.
@@ -75,7 +56,7 @@ def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) 
     Raises:
         ScenarioError: there is no such study, it is damaged, or the picture cannot be drawn.
     """
-    request.check()
+    _check(request)
     opened = api.open_study(study, skip_broken=skip_broken)
     for note in opened.notes:
         print(note, file=sys.stderr)
@@ -85,8 +66,13 @@ def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) 
 
         os.environ.setdefault("MPLBACKEND", "Agg")
         save(found, request.plot)
-    some = None if request.prefer is None else _ranked(found, request.prefer)
-    first = "" if some is None else str(some[0].number)
+    some, first = None, ""
+    if request.prefer is not None:
+        known = {row.number: row for row in rows(found)}
+        some = [known[member.evaluation.number] for member in preferred(request.prefer, found)]
+        if not some:
+            raise ScenarioError(f"--prefer {request.prefer}: no configuration on the front keeps the limits")
+        first = str(some[0].number)
     export, diff = (
         first if first and name == PREFERRED else name for name in (request.export, request.export_diff)
     )
@@ -104,17 +90,20 @@ def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) 
     return f"Preferred by {request.prefer}: no. {first}\n\n{differences(opened, first)}\n{text}"
 
 
-def _ranked(found: Front, prefer: str) -> list[Row]:
-    """Configurations on the front that keep the limits of a preference, the preferred first.
+def _check(request: FrontRequest) -> None:
+    """Refuse options that contradict each other, and a picture without a known form."""
+    exports = {"--export": request.export is not None, "--export-diff": request.export_diff is not None}
+    if all(exports.values()):
+        raise ScenarioError("--export and --export-diff: standard output takes one of them")
+    for option, given in (exports | {"--statistics": request.statistics}).items():
+        if given and request.format != "table":
+            raise ScenarioError(f"{option} has a form of its own: it goes without --format {request.format}")
+    if request.full and not any(exports.values()):
+        raise ScenarioError("--full: goes with --export or --export-diff")
+    if request.plot is not None:
+        from gridtune.scenarios.plots import picture_format
 
-    Raises:
-        ScenarioError: there is none, or the preference is malformed.
-    """
-    by_number = {row.number: row for row in rows(found)}
-    ranked = Preference.of(prefer, found.objectives).ranked(found)
-    if not ranked:
-        raise ScenarioError(f"--prefer {prefer}: no configuration on the front keeps the limits")
-    return [by_number[member.evaluation.number] for member in ranked]
+        picture_format(request.plot, also=("html",))
 
 
 def printed(found: Front, format: str, some: Sequence[Row] | None = None) -> str:

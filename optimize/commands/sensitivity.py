@@ -12,7 +12,7 @@ from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity
 from gridtune.optimize.importance.simulator_sensitivity import simulated_sensitivity
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.numbers import metric_label, setting, with_half
-from gridtune.optimize.report.progress import reporter
+from gridtune.optimize.report.progress import progress_of
 from gridtune.optimize.search_space.cases import Case
 from gridtune.optimize.search_space.problem import check_measured, objectives_of
 from gridtune.optimize.search_space.space import Space, check_not_set
@@ -97,7 +97,7 @@ def _of_scenario(asked: SensitivityRequest) -> Sensitivity:
     wanted = asked.objectives or (scenario.spec.search or SearchSpec()).objectives
     check_measured(wanted, space, [Case(scenario.name, scenario, asked.seed)])
     plan = design(asked.method or "morris", space, asked.samples, asked.seed)
-    progress = reporter()
+    progress = progress_of()
     for note in space.check(scenario):
         progress.note(f"note: {note}; such configurations will fail")
     prepare(scenario)

@@ -215,8 +215,8 @@ def find_configuration(found: Front, text: str) -> Evaluation:
         numbers = [str(member.evaluation.number) for member in found.on_front]
         more = f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else ""
         front = f"the front has {', '.join(numbers[:NAMED])}{more}" if numbers else "the front is empty"
-        names = f"; names: {', '.join(called)}" if called else ""
-        raise ScenarioError(f"{archive.study}: no configuration {text[:60]}; {front}{names}")
+        also = f"; names: {', '.join(called)}" if called else ""
+        raise ScenarioError(f"{archive.study}: no configuration {text[:60]}; {front}{also}")
     return evaluation
 
 

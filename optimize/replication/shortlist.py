@@ -85,7 +85,7 @@ def shortlist(
         return []
     values = costs([evaluation.objectives for evaluation in evaluations], objectives)
     chosen = non_dominated(values)
-    front = shares(values[chosen], values[chosen])
+    front = shares(values[chosen])
     if len(objectives) == 1:
         chosen = chosen[:limit]  # of a single objective there are only ties
     while len(chosen) > limit:

@@ -5,7 +5,7 @@ At most 24 lines of 80 columns for up to four objectives.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.records.recommendation import Harm, Recommendation
+from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
 from gridtune.optimize.report.frame import BASELINE, Row, rows
 from gridtune.optimize.report.numbers import (
     MANY,
@@ -26,7 +26,7 @@ from gridtune.optimize.report.numbers import (
     is_logarithm,
     metric_label,
 )
-from gridtune.optimize.report.recommended import GUARDS, ChangeGroup, change_groups, infeasible, why_none
+from gridtune.optimize.report.recommended import GUARDS, change_groups, infeasible, is_main, why_none
 from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.results.text import Styled, text_table, wrapped
 
@@ -50,8 +50,7 @@ def answer(
     """
     top = wrapped([heading(front, seconds)], width)
     bottom = wrapped([*caveats(front), *_next_steps(front, study, page)], width)
-    advice = front.archive.recommendations
-    if advice:
+    if advice := front.archive.recommendations:
         table = comparison_table(front, width).splitlines()
         titled = all(any(one.title in line for line in table) for one in advice)
         room = LINES - len(top) - len(table) - len(bottom) - 3
@@ -116,11 +115,11 @@ def _cell(row: Row, objective: Objective) -> tuple[str, str]:
     """The value of an objective, and what it changes by against the baseline; "" for the baseline."""
     mean, gap, shown = row.mean(objective), row.differences.get(objective.name), plain(objective)
     value = amount(mean if shown is objective else 10**mean, shown)
-    if row.is_baseline or gap is None or row.front.archive.standing is None:
+    if gap is None:
         return value, ""
     told = change(gap, row.baseline(objective), objective)
-    better = None if told == SAME else row.better(objective)
-    if better is None:
+    better = row.better(objective)
+    if told == SAME or better is None:
         return value, f"({told})"
     return value, Styled(f"({told})" if better else f"({told}) {WORSE}", "green" if better else "red")
 
@@ -148,67 +147,54 @@ def legend(front: Front) -> list[str]:
     }
     means = f"Means of {runs} new runs each" if runs > 1 else "One run each"
     shown = ". ".join(sign for sign, there in signs.items() if there)
-    return [f"  {means} (change from the baseline, significant at 95 %)."] + (
-        [f"  {shown}."] if shown else []
-    )
+    lines = [f"{means} (change from the baseline, significant at 95 %)", shown]
+    return [f"  {line}." for line in lines if line]
 
 
 def _fitted(advice: Sequence[Recommendation], room: int, width: int, titled: bool) -> list[str]:
     """What each recommendation changes, the longest ones shortened until all fit into `room` lines."""
-    left = [_shapes(one, width, titled) for one in advice]
-    made = [next(shapes) for shapes in left]
-    while sum(map(len, made)) > room:
-        for at in sorted(range(len(made)), key=lambda at: (len(made[at]), at), reverse=True):
-            if shorter := next((one for one in left[at] if len(one) < len(made[at])), None):
-                made[at] = shorter
-                break
-        else:
-            break
-    return [line for lines in made for line in lines]
+    left = [_shapes(one, width, titled) for one in reversed(advice)]
+    while sum(len(shapes[0]) for shapes in left) > room and max(map(len, left)) > 1:
+        longest = max((shapes for shapes in left if len(shapes) > 1), key=lambda shapes: len(shapes[0]))
+        del longest[0]
+    return [line for shapes in reversed(left) for line in shapes[0]]
 
 
 def changes_text(one: Recommendation, width: int) -> list[str]:
     """What a recommendation changes, a line for each change, the most effective first, and what it harms."""
-    return next(_shapes(one, width, titled=False))
+    return _shapes(one, width, titled=False)[0]
 
 
-def _shapes(one: Recommendation, width: int, titled: bool) -> Iterator[list[str]]:
-    """The same from its longest shape to its shortest: in lines, in running text, ever fewer changes.
+def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:
+    """The same, each shorter than the one before: in lines, in running text, ever fewer changes.
 
     Args:
         titled: whether its title is told elsewhere.
     """
     groups = change_groups(one.changes)
-    wide = max((len(group.path) for group in groups), default=0)
-    head = [] if titled else [one.title]
-    told = [_group_text(group) for group in groups] or [("", "nothing: keep the baseline")]
-    lines = [f"{path:<{wide}}  {text}".strip() for path, text in told]
-    yield _block(one, [*head, *lines, *_harms(one, HARMS)], width)
+    wide = max(map(len, groups), default=0)
+    lines = [f"{path:<{wide}}  {_group_text(path, group)}" for path, group in groups.items()]
+    lines = lines or ["nothing: keep the baseline"]
     running = [" ".join(line.split()) for line in lines]
-    harms = _harms(one, 1)
-    yield _block(one, ["; ".join(running), *harms], width)
+    harms, fewer = _harms(one, HARMS), _harms(one, 1)
+    shapes = [[*([] if titled else [one.title]), *lines, *harms], ["; ".join(running), *fewer]]
     for kept in range(len(running) - 1, 0, -1):
         more = f"and {counted(len(running) - kept, 'more change')} (--export-diff {one.letter})"
-        yield _block(one, [f"{'; '.join(running[:kept])}; {more}", *harms], width)
-        if not one.harms:
-            yield _block(one, [f"{'; '.join(running[:kept])}; {more}"], width)
+        short = f"{'; '.join(running[:kept])}; {more}"
+        shapes += [[short, *fewer]] if one.harms else [[short, *fewer], [short]]
+    made: list[list[str]] = []
+    for shape in shapes:
+        first, *rest = wrapped((f"     {line}" for line in shape), width)
+        if not made or len(rest) + 1 < len(made[-1]):
+            made.append([f"  {one.letter}  {first[5:]}", *rest])
+    return made
 
 
-def _group_text(group: ChangeGroup) -> tuple[str, str]:
-    """The path of a group of changes, and what changes."""
-    text = ", ".join(
-        change_text(each)
-        if each.path == group.path
-        else f"{each.path.rpartition('.')[2]} {change_text(each)}"
-        for each in group.changes
-    )
-    return group.path, f"{text}{MAIN if group.main else ''}"
-
-
-def _block(one: Recommendation, lines: Iterable[str], width: int) -> list[str]:
-    """Lines behind the letter of a recommendation."""
-    first, *rest = wrapped((f"     {line}" for line in lines), width)
-    return [f"  {one.letter}  {first[5:]}", *rest]
+def _group_text(path: str, group: Sequence[ParameterChange]) -> str:
+    """What changes in a group: the choice, then its parameters by their last names."""
+    names = ["" if one.path == path else f"{one.path.rpartition('.')[2]} " for one in group]
+    texts = [f"{name}{change_text(one)}" for name, one in zip(names, group, strict=True)]
+    return f"{', '.join(texts)}{MAIN if is_main(group) else ''}"
 
 
 def _harms(one: Recommendation, most: int) -> list[str]:
@@ -244,8 +230,7 @@ def caveats(front: Front) -> list[str]:
         guards = [guard for guard in front.archive.constraints if guard.metric == metric]
         count = len(infeasible(front, guards)) if guards else 0
         if count:
-            does = one if count == 1 else many
-            them = "it" if count == 1 else "them"
+            does, them = (one, "it") if count == 1 else (many, "them")
             told.append(f"Excluded: {count} that {does} than the baseline ({option} admits {them})")
     return [*told, *front.archive.remarks]
 

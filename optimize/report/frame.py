@@ -18,6 +18,7 @@ from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Failed, Objective, Value
 from gridtune.optimize.records.recommendation import Recommendation
+from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.report.numbers import (
     amount,
@@ -78,9 +79,7 @@ class Row:
             return FAILED
         if self.is_baseline:
             return BASELINE
-        if self.on_front:
-            return ON_FRONT
-        return DOMINATED if self.feasible else INFEASIBLE
+        return ON_FRONT if self.on_front else DOMINATED if self.feasible else INFEASIBLE
 
     @cached_property
     def feasible(self) -> bool:
@@ -112,9 +111,8 @@ class Row:
     @cached_property
     def differences(self) -> dict[str, Difference]:
         """What each objective changes by against the baseline, by name; empty if unknown."""
-        if self.evaluation is None:
-            return {}
-        return {one.metric.name: one.difference for one in gains(self.front, self.evaluation)}
+        known = gains(self.front, self.evaluation) if self.evaluation else ()
+        return {one.metric.name: one.difference for one in known}
 
     def mean(self, objective: Objective) -> float:
         """What is expected of an objective, in its unit: the one value that every report shows.
@@ -142,9 +140,7 @@ class Row:
     def tightest(self, constraint: Constraint) -> Bounded | None:
         """What is nearest to the bound, of all cases; None if it failed."""
         one = self.evaluation
-        if one is None:
-            return None
-        return tightest(constraint, self.member.cases if self.member else one.validated_cases or one.cases)
+        return tightest(constraint, one.validated_cases or one.cases) if one else None
 
 
 @dataclass(frozen=True)
@@ -156,18 +152,12 @@ class Column:
         value: of a row.
         title: in tables of text; empty where they do not show it.
         text: of a row, in tables of text; made of the value if left out.
-        number: whether it holds numbers, which are aligned at the right.
     """
 
     name: str
     value: Callable[[Row], Any]
     title: str = ""
     text: Callable[[Row], str] | None = None
-    number: bool = True
-
-    def cell(self, row: Row) -> str:
-        """A row's text."""
-        return self.text(row) if self.text else setting(self.value(row))
 
 
 def _p(row: Row) -> str:
@@ -182,19 +172,20 @@ def _runs(row: Row) -> str:
     return "0" if one is None else str(one.validation_replications or f"{one.replications} search")
 
 
-def _count(attribute: str) -> Callable[[Row], int]:
-    return lambda row: getattr(row.evaluation, attribute, 0)
-
-
 HEAD = (
-    Column("name", lambda row: row.name, "no.", lambda row: row.name, number=False),
+    Column("name", lambda row: row.name, "no."),
     Column("state", lambda row: row.state),
     Column("on_front", lambda row: row.on_front),
 )
 TAIL = (
     Column("probability_non_dominated", lambda row: row.chance, "P", _p),
-    Column("replications", _count("replications")),
-    Column("validation_replications", _count("validation_replications"), "runs", _runs),
+    Column("replications", lambda row: getattr(row.evaluation, "replications", 0)),
+    Column(
+        "validation_replications",
+        lambda row: getattr(row.evaluation, "validation_replications", 0),
+        "runs",
+        _runs,
+    ),
     Column("equivalents", lambda row: len(row.member.equivalents) if row.member else 0),
     Column("feasible", lambda row: row.feasible),
     Column("failure", lambda row: row.entry.reason if isinstance(row.entry, Failed) else ""),
@@ -284,66 +275,57 @@ def columns(front: Front) -> list[Column]:
     return [*HEAD, *own, *bound, *TAIL, *apart]
 
 
-def rows(front: Front, states: Iterable[str] = STATES) -> list[Row]:
+def rows(front: Front, states: Sequence[str] = STATES) -> list[Row]:
     """The configurations in these states: baseline, recommendations, then by the first objective.
 
     Args:
         states: of `STATES`; recommended configurations are there in any state but `FAILED`.
     """
-    wanted = set(states)
+    archive = front.archive
     members = {member.evaluation.number: member for member in front.members}
-    advice = {one.number: one for one in reversed(front.archive.recommendations)}
-    entries: list[Evaluation | Failed] = [*front.archive.evaluations, *front.archive.failed]
+    advice = {one.number: one for one in reversed(archive.recommendations)}
     kept = {number for one in front.on_front for number in (one.evaluation.number, *one.equivalents)}
+    entries: list[Evaluation | Failed] = [*archive.evaluations, *archive.failed]
     made = [
         Row(front, one, members.get(one.number), advice.get(one.number), one.number in kept)
         for one in entries
     ]
-    chosen = [row for row in made if row.state in wanted or row.advice]
-    order = {state: rank for rank, state in enumerate(STATES)}
+    turned = signs(front.objectives)
 
     def rank(row: Row) -> tuple[Any, ...]:
-        at = [row.mean(one) * (1 if one.direction == "minimize" else -1) for one in front.objectives]
         letter = row.advice.letter if row.advice else "~"
-        return (row.state != BASELINE, letter, order[row.state], *at, row.number)
+        means = turned * [row.mean(one) for one in front.objectives]
+        return (row.state != BASELINE, letter, STATES.index(row.state), *means, row.number)
 
-    return sorted(chosen, key=rank)
+    return sorted((row for row in made if row.state in states or row.advice), key=rank)
+
+
+def frame(front: Front, some: Sequence[Row] | None = None, *, metrics: bool = True) -> pd.DataFrame:
+    """The frame, a row for each configuration by `number`.
+
+    Args:
+        some: which configurations; all if left out.
+        metrics: whether to add the means of all other metrics.
+    """
+    some = rows(front) if some is None else some
+    shown = columns(front)
+    told = pd.DataFrame({one.name: [one.value(row) for row in some] for one in shown})
+    fixed = {one.name for one in (*HEAD, *TAIL)} | {one.name for one in front.objectives}
+    told = told.drop(columns=[name for name in told if name not in fixed and told[name].isna().all()])
+    told["state"] = pd.Categorical(told["state"], STATES)
+    told["probability_non_dominated"] = told["probability_non_dominated"].astype(float)
+    parts = [told, pd.DataFrame(columns_of_values([row.values for row in some], _parameters(some)))]
+    if metrics:
+        each = pd.DataFrame([row.evaluation.metrics if row.evaluation else {} for row in some])
+        parts.append(each[[name for name in each if not any(name in one for one in parts)]])
+    table = pd.concat(parts, axis=1)
+    table.index = pd.Index([row.number for row in some], name="number", dtype="int64")
+    return table
 
 
 def _parameters(some: Iterable[Row]) -> list[str]:
     """Paths that any of these rows sets, in order of appearance."""
     return list(dict.fromkeys(path for row in some for path in row.entry.values))
-
-
-def frame(
-    front: Front, some: Sequence[Row] | None = None, *, brief: bool = False, metrics: bool = True
-) -> pd.DataFrame:
-    """The frame, a row for each configuration by `number`.
-
-    Args:
-        some: which configurations; all if left out.
-        brief: whether names, states, expected means and parameters are enough, as for pictures.
-        metrics: whether to add the means of all other metrics.
-    """
-    some = rows(front) if some is None else some
-    fixed, own = {one.name for one in (*HEAD, *TAIL)}, {one.name for one in front.objectives}
-    brought = {one.name for one in HEAD} | own
-    shown = [one for one in columns(front) if not brief or one.name in brought]
-    told = pd.DataFrame(
-        [[one.value(row) for one in shown] for row in some], columns=[one.name for one in shown]
-    )
-    unknown = [name for name in told if name not in fixed | own and told[name].isna().all()]
-    told["state"] = pd.Categorical(told["state"], STATES)
-    parts = [told.drop(columns=unknown)]
-    parts.append(pd.DataFrame(columns_of_values([row.values for row in some], _parameters(some))))
-    if not brief:
-        parts[0] = parts[0].astype({"probability_non_dominated": float})
-        if metrics:
-            each = pd.DataFrame([dict(row.evaluation.metrics) if row.evaluation else {} for row in some])
-            parts.append(each.drop(columns=[name for name in each if any(name in one for one in parts)]))
-    table = pd.concat(parts, axis=1)
-    table.index = pd.Index([row.number for row in some], name="number", dtype="int64")
-    return table
 
 
 def texts(front: Front, some: Sequence[Row]) -> tuple[list[str], list[list[str]], list[int]]:
@@ -352,24 +334,13 @@ def texts(front: Front, some: Sequence[Row]) -> tuple[list[str], list[list[str]]
     Of the parameters only those that differ between the rows have a column. Nothing is said of a constraint
     that nobody asked for (lost work, starvation) while all rows keep it.
     """
-    shown = [one for one in columns(front) if one.title and not _idle(one, front, some)]
-    held = [row.values for row in some]
-    paths = [
-        path
-        for path in _parameters(some)
-        if len({(type(values.get(path)), values.get(path)) for values in held}) > 1
-    ]
-    titles = [*(one.title for one in shown), *(path_label(path, paths, TITLE) for path in paths)]
-    cells = [
-        [*(one.cell(row) for one in shown), *(setting(row.values.get(path)) for path in paths)]
-        for row in some
-    ]
-    left = [at for at, one in enumerate(shown) if not one.number] + [*range(len(shown), len(titles))]
-    return titles, cells, left
-
-
-def _idle(column: Column, front: Front, some: Sequence[Row]) -> bool:
-    if column.name == "probability_non_dominated":
-        return all(row.chance is None for row in some)
-    guards = [str(one) for one in front.archive.constraints if one.metric in GUARDS]
-    return column.name in guards and all(row.state != INFEASIBLE for row in some)
+    idle = {"probability_non_dominated"} if all(row.chance is None for row in some) else set()
+    if all(row.state != INFEASIBLE for row in some):
+        idle |= {str(one) for one in front.archive.constraints if one.metric in GUARDS}
+    own = [one for one in columns(front) if one.title and one.name not in idle]
+    held = {path: [row.values.get(path) for row in some] for path in _parameters(some)}
+    paths = [path for path, values in held.items() if len({(type(one), one) for one in values}) > 1]
+    cells = [[one.text(row) if one.text else setting(one.value(row)) for row in some] for one in own]
+    cells += [[*map(setting, held[path])] for path in paths]
+    titles = [*(one.title for one in own), *(path_label(path, paths, TITLE) for path in paths)]
+    return titles, [list(row) for row in zip(*cells, strict=True)], [0, *range(len(own), len(titles))]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.report.answer import (
     ELSEWHERE,
     NOTHING,
@@ -30,7 +28,7 @@ from gridtune.optimize.report.pictures.axes import (
     shown_states,
     varied,
 )
-from gridtune.optimize.report.recommended import change_groups, changed_values, why_none
+from gridtune.optimize.report.recommended import change_groups, changed_values, is_main, why_none
 from gridtune.optimize.report.tables import listed, statistics
 from gridtune.plain_text import escaped
 
@@ -51,6 +49,7 @@ def page(front: Front) -> str:
     template = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(source)
     some = listed(front)[:LISTED]
     titles, cells, left = texts(front, some) if some else ([], [], [])
+    data = json.dumps(_data(front), allow_nan=False, separators=(",", ":")) if front.members else ""
     text = template.render(
         title=front.archive.heading,
         facts=heading(front).partition(": ")[2],
@@ -59,6 +58,7 @@ def page(front: Front) -> str:
         legend=" ".join(text.strip() for text in legend(front)),
         advice=[row.advice for row in some if row.advice],
         change_groups=change_groups,
+        is_main=is_main,
         settings=settings,
         harm_text=harm_text,
         elsewhere=ELSEWHERE,
@@ -72,7 +72,7 @@ def page(front: Front) -> str:
             for row, row_cells in zip(some, cells, strict=True)
         ],
         statistics=list(statistics(front)),
-        data=Markup(_json(_data(front)) if front.members else ""),
+        data=Markup(data.replace("<", "\\u003c")),  # no `<` ends the script
         script=Markup(script),
     )
     return escaped(text, "\n\t")
@@ -93,7 +93,13 @@ def _data(front: Front) -> dict[str, Any]:
         "chosen": chosen.astype(int).tolist(),
         "objectives": [_axis(one, one.at) for one in objectives],
         "parameters": [_axis(one, one.shares(one.at)) for one in axes],
-        "settings": [_changes(front, known[int(number)]) for number in table.index],
+        "settings": [
+            "\n".join(
+                f"{path} {setting(after)}"
+                for path, (_, after) in changed_values(front, known[number]).items()
+            )
+            for number in table.index
+        ],
     }
 
 
@@ -106,16 +112,5 @@ def _axis(axis: Axis, at: Any) -> dict[str, Any]:
     }
 
 
-def _changes(front: Front, values: Mapping[str, Value]) -> str:
-    """What a configuration changes, a line each."""
-    changed = changed_values(front, values)
-    return "\n".join(f"{path} {setting(after)}" for path, (_, after) in changed.items())
-
-
 def _short(value: float) -> float | None:
     return float(f"{value:.5g}") if value == value else None
-
-
-def _json(content: Any) -> str:
-    """JSON that may stand in a script: no `<` can end it."""
-    return json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")

@@ -42,17 +42,15 @@ class Heartbeat(Progress):
 
     def update(self, done: int, failures: int = 0, best: str = "") -> None:
         """Say how far it is, how long the rest takes, what failed and what was found; see `Best.text`."""
-        parts = []
         if self._timed is None:  # a resumed search comes by what is known at first, which takes other times
             self._timed = time.monotonic(), done
         began, first = self._timed
-        left = None if self._ends is None else self._ends - time.monotonic()
+        left = [] if self._ends is None else [self._ends - time.monotonic()]
         if first < done < self._total:
-            rest = (time.monotonic() - began) / (done - first) * (self._total - done)
-            left = rest if left is None else min(left, rest)
-        parts += [] if left is None else [f"{duration(max(left, 0.0))} left"]
-        parts += [f"{failures} failed"] if failures else []
-        self._show(done, ", ".join([*parts, best] if best else parts))
+            left.append((time.monotonic() - began) / (done - first) * (self._total - done))
+        rest = f"{duration(max(min(left), 0.0))} left" if left else ""
+        failed = f"{failures} failed" if failures else ""
+        self._show(done, ", ".join(filter(None, (rest, failed, best))))
 
     def note(self, text: str) -> None:
         """Say it."""
@@ -66,8 +64,7 @@ class Heartbeat(Progress):
 
     def _line(self, done: int, details: str) -> str:
         total = f"/{max(self._total, done)}" if self._total else ""
-        part = f"{self._phase}: {done}{total}"
-        return f"{part}, {details}" if details else part
+        return f"{self._phase}: {done}{total}{', ' if details else ''}{details}"
 
 
 class LiveLine(Heartbeat):
@@ -99,28 +96,30 @@ class LiveLine(Heartbeat):
         self._live.update(Text(self._line(done, details)))
 
 
-def reporter(stream: TextIO | None = None) -> Progress:
-    """What suits a stream (stderr if left out): a live line on a terminal, else plain lines."""
+def progress_of(wanted: bool | None = True, stream: TextIO | None = None) -> Progress:
+    """Who hears how it goes: a live line on a terminal, else plain lines now and then, or nobody.
+
+    Args:
+        wanted: whether somebody hears it; on a terminal only if None.
+        stream: to write to; standard error if left out.
+    """
     stream = stream or sys.stderr
-    return LiveLine(stream) if stream.isatty() else Heartbeat(stream)
-
-
-def progress_of(wanted: bool | None) -> Progress:
-    """Who hears how it goes, as the Python API is told: yes, no, or on a terminal only."""
-    return reporter() if wanted or (wanted is None and sys.stderr.isatty()) else Progress()
+    if wanted or (wanted is None and stream.isatty()):
+        return LiveLine(stream) if stream.isatty() else Heartbeat(stream)
+    return Progress()
 
 
 class Best:
-    """The best of each objective that a search has found so far."""
+    """The best of each objective that a search has found so far.
+
+    Attributes:
+        baseline: to tell it against; None if there is none.
+    """
 
     def __init__(self, objectives: Sequence[Objective]) -> None:
         self._objectives, self._signs = tuple(objectives), signs(objectives)
         self._costs = np.full(len(objectives), np.inf)
-        self._baseline: Evaluation | None = None
-
-    def compare_with(self, baseline: Evaluation) -> None:
-        """Tell it against this baseline."""
-        self._baseline = baseline
+        self.baseline: Evaluation | None = None
 
     def add(self, evaluation: Evaluation) -> None:
         """Take an evaluation into account."""
@@ -134,8 +133,8 @@ class Best:
         told = []
         for one, mean in zip(self._objectives, self._signs * self._costs, strict=True):
             text = f"{label(one.name).name} {amount(mean, one)}"
-            if self._baseline is not None:
-                start = self._baseline.objectives[one.name].mean
+            if self.baseline is not None:
+                start = self.baseline.objectives[one.name].mean
                 text += f" ({SAME if mean == start else relative(mean - start, start, one)})"
             told.append(text)
         return f"best so far: {', '.join(told)}"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.changes import gains
@@ -43,10 +42,10 @@ def why_none(front: Front) -> str:
     archive = front.archive
     if not archive.evaluations:
         return "No configuration could be evaluated. `gridtune validate` names faults of a scenario."
-    if not front.on_front and archive.constraints:
-        rules = ", ".join(map(str, archive.constraints))
-        return f"No configuration keeps the constraints ({rules}). Relax one or search longer."
     if not front.on_front:
+        if archive.constraints:
+            rules = ", ".join(map(str, archive.constraints))
+            return f"No configuration keeps the constraints ({rules}). Relax one or search longer."
         return "No configuration has finite values of all objectives. Choose other objectives."
     if archive.standing is None:
         return "The study has no baseline to compare with, so nothing is recommended. Choose from the front."
@@ -56,9 +55,9 @@ def why_none(front: Front) -> str:
             "Every configuration was run once, so noise cannot be estimated. "
             "Rerun with `--replications 2` or more to get recommendations."
         )
-    broken = next(((number, metrics[0]) for number, metrics in archive.refused.items() if metrics), None)
+    broken = {number: metrics for number, metrics in archive.refused.items() if metrics}
     if broken:
-        number, metric = broken
+        number, (metric, *_) = next(iter(broken.items()))
         does, _, option = GUARDS.get(metric, (f"has more {label(metric)}", "", ""))
         allowed = f" `{option}` accepts that." if option else ""
         return (
@@ -94,31 +93,12 @@ def why_none(front: Front) -> str:
     )
 
 
-@dataclass(frozen=True)
-class ChangeGroup:
-    """Changes that belong together: a choice and the parameters of what is chosen.
-
-    Attributes:
-        path: of the first.
-        changes: all of them.
-    """
-
-    path: str
-    changes: tuple[ParameterChange, ...]
-
-    @property
-    def main(self) -> bool:
-        """Whether one of them carries most of the recommendation's effect."""
-        return any(one.share is not None and one.share >= MOST_OF_IT for one in self.changes)
-
-
-def change_groups(changes: Iterable[ParameterChange]) -> list[ChangeGroup]:
-    """Changes in their order, the parameters of what is chosen behind the choice.
+def change_groups(changes: Sequence[ParameterChange]) -> dict[str, list[ParameterChange]]:
+    """Changes in their order by path of the choice, the parameters of what is chosen behind the choice.
 
     `harvester.controller.reference` belongs to `harvester.controller`, and `middleware.latency` to
     `middleware.kind`.
     """
-    changes = list(changes)
     owners = {
         one.path.removesuffix(".kind"): one.path
         for one in changes
@@ -126,9 +106,11 @@ def change_groups(changes: Iterable[ParameterChange]) -> list[ChangeGroup]:
     }
     found: dict[str, list[ParameterChange]] = {}
     for one in changes:
-        parent = one.path.rpartition(".")[0]
-        found.setdefault(owners.get(parent, one.path), []).append(one)
-    return [
-        ChangeGroup(path, tuple(sorted(some, key=lambda one: one.path != path)))
-        for path, some in found.items()
-    ]
+        path = owners.get(one.path.rpartition(".")[0], one.path)
+        found.setdefault(path, []).insert(0 if one.path == path else len(changes), one)
+    return found
+
+
+def is_main(group: Sequence[ParameterChange]) -> bool:
+    """Whether one of these changes carries most of the recommendation's effect."""
+    return any(one.share is not None and one.share >= MOST_OF_IT for one in group)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.records.evaluations import Estimate, Objective
 from gridtune.optimize.replication.shortlist import promising
 from gridtune.optimize.report.answer import caveats, changes_text, heading
 from gridtune.optimize.report.frame import BASELINE, ON_FRONT, STATES, TITLE, Row, rows, texts
@@ -48,14 +48,11 @@ def front_text(front: Front, some: Sequence[Row], width: int) -> str:
     if not some:
         return "\n".join(wrapped([heading(front), why_none(front), *_nearest(front)], width)) + "\n"
     titles, cells, left = texts(front, some)
-    lines = wrapped([heading(front)], width)
-    table = text_table(titles, cells, width, left=left)
+    table = text_table(titles, cells, width, left=left).rstrip("\n")
     notes = wrapped([*_notes(front, some, titles), *caveats(front), *_nearest(front)], width)
     advice = [line for one in front.archive.recommendations for line in changes_text(one, width)]
-    if not front.archive.recommendations:
-        notes += ["", *wrapped([why_none(front)], width)]
-    parts = [*lines, "", table.rstrip("\n"), "", *notes, *([""] if advice else []), *advice]
-    return "\n".join(parts) + "\n"
+    advice = advice or wrapped([why_none(front)], width)
+    return "\n".join([*wrapped([heading(front)], width), "", table, "", *notes, "", *advice]) + "\n"
 
 
 def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator[str]:
@@ -99,9 +96,9 @@ def statistics_text(front: Front, width: int) -> str:
     known = [*map(as_objective, front.archive.constraints), *front.objectives]
     metrics = list({one.name: one for one in known}.values())
     cells = [
-        [row.name, case, *(_in_case(row, case, one) for one in metrics)]
+        [row.name, case, *(_mean(cases[case].get(one.name), one) for one in metrics)]
         for row in listed(front)
-        if row.evaluation and row.evaluation.cases
+        if row.evaluation and (cases := row.evaluation.validated_cases or row.evaluation.cases)
         for case in front.archive.cases
     ]
     titles = ["no.", "scenario", *(metric_label(one, TITLE) for one in metrics)]
@@ -178,7 +175,5 @@ def differs(front: Front, objective: Objective) -> float | None:
     return float(friedmanchisquare(*(one[:count] for one in values)).pvalue)
 
 
-def _in_case(row: Row, case: str, metric: Objective) -> str:
-    assert row.evaluation is not None
-    found = (row.evaluation.validated_cases or row.evaluation.cases)[case].get(metric.name)
+def _mean(found: Estimate | None, metric: Objective) -> str:
     return "-" if found is None else with_half(found.mean, found.standard_error, metric)

@@ -195,6 +195,6 @@ class Evaluator:
         keep_trial(self._study, self.settings, entry, began)
         if isinstance(entry, Evaluation):
             if key(entry.values) == self.baseline:
-                self._best.compare_with(entry)
+                self._best.baseline = entry
             if feasible(entry, self.settings.constraints):
                 self._best.add(entry)
