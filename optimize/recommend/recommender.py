@@ -117,6 +117,9 @@ class Recommender:
                 "note: too few runs are left to confirm recommendations; more --runs allow it"
             )
             return ()
+        runs = len(candidates) * (eliminating * (1 + TRIES) + 2 * confirming) + eliminating + confirming
+        done = len(self._evaluator.table)
+        self._evaluator.progress.expect(done + runs * len(self._settings.run_in))
         first = FIRST_CONFIRMATION if self._front.certain else FIRST_ELIMINATION
         elimination = Block(self._evaluator, range(first, first + eliminating))
         confirmation = Block(self._evaluator, range(FIRST_CONFIRMATION, FIRST_CONFIRMATION + confirming))

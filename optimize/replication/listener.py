@@ -15,6 +15,9 @@ class Progress:
             seconds: after which the search ends; None if it does not depend on time.
         """
 
+    def expect(self, total: int) -> None:
+        """As much as this will be done in the phase in all, as is known by now."""
+
     def update(self, done: int, failures: int = 0, best: str = "") -> None:
         """So much of the phase is done, and this was found so far."""
 

@@ -40,6 +40,10 @@ class Heartbeat(Progress):
         self._timed: tuple[float, int] | None = None  # when how much was done
         self._show(done, "")
 
+    def expect(self, total: int) -> None:
+        """Reckon with a new total, if there was one."""
+        self._total = total if self._total else 0
+
     def update(self, done: int, failures: int = 0, best: str = "") -> None:
         """Say how far it is, how long the rest takes, what failed and what was found; see `Best.text`."""
         if self._timed is None:  # a resumed search comes by what is known at first, which takes other times

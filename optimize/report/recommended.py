@@ -69,7 +69,7 @@ def why_none(front: Front) -> str:
         some = f"{counted(len(archive.refused), 'configuration')} ({names})"
         return (
             f"{some} looked better in the search, but not significantly on further seeds. Search longer: the "
-            "same command with `--resume` and a larger `--budget`."
+            "same command with `--resume` and more `--budget`, `--runs` or `--time`."
         )
     better = [
         one
@@ -89,7 +89,7 @@ def why_none(front: Front) -> str:
         )
     return (
         "No configuration is significantly better than the baseline. Keep the baseline, or search longer: "
-        "the same command with `--resume` and a larger `--budget`."
+        "the same command with `--resume` and more `--budget`, `--runs` or `--time`."
     )
 
 
