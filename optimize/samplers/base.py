@@ -119,19 +119,24 @@ class Penalty:
 
     def __init__(self, objectives: Sequence[Objective]) -> None:
         self._signs = signs(objectives)
-        self._feasible = np.empty((0, len(objectives)))  # costs of feasible configurations
+        self._feasible = np.empty((0, len(objectives)))  # the worst and best costs of feasible ones
 
     def penalised(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> list[Result]:
         """A batch for the sampler: failed and feasible configurations unchanged, the others made worse."""
         told = list(zip(results, map(violation, excesses), strict=True))
-        for result, broken in told:
-            if result is not None and broken == 0:
-                self._feasible = np.vstack([self._feasible, np.multiply(result, self._signs)])
-        costs = self._feasible if len(self._feasible) else np.zeros((1, len(self._signs)))
-        worst, best = costs.max(axis=0), costs.min(axis=0)
+        kept = [
+            np.multiply(result, self._signs) for result, broken in told if result is not None and not broken
+        ]
+        costs = np.vstack([self._feasible, *kept])
+        worst = best = np.zeros(len(self._signs))
+        if len(costs):
+            worst, best = costs.max(axis=0), costs.min(axis=0)
+            self._feasible = np.array([worst, best])
         least = np.where(worst > best, worst - best, 1.0)
         return [
-            (self._signs * (worst + least * (1 + broken))).tolist() if result and broken else result
+            (self._signs * (worst + least * (1 + broken))).tolist()
+            if result is not None and broken
+            else result
             for result, broken in told
         ]
 
