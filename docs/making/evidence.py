@@ -25,9 +25,14 @@ from stamps import changes, git, made, stamp
 
 SIMULATOR = ("model", "agents", "scenarios")
 CODE = (*SIMULATOR, "optimize")
-DRAWING = ("scenarios/plots", "optimize/report/pictures")
+PLOTS = "scenarios/plots"
+OF_SEARCHES = {  # what else draws pictures of these pages
+    "quick-start": "optimize/report/pictures",
+    "searching": "optimize/report/pictures",
+    "sensitivity-and-explanation": "optimize/importance/picture.py",
+}
 CALIBRATION = ("scenarios/calibration",)
-CLAIMS = ("scenarios/reproduction",)
+CLAIMED = "diet/[!a]* dirac/[!a]* egee/[!a]* cigri/[!a]* deadline/[!a]* batch/*"  # none in an afternoon
 RUNS = "[!s]*/*"  # names of all results of runs; those of searches are `search NAME`
 BENCH = "python -m tests.benchmarks."
 SIGNAL = "batch/replay cigri/search dirac/search egee/search federation/small federation/lcg-week"
@@ -135,9 +140,9 @@ MEASURED = (
         code=CALIBRATION,
         needs="real traces",
     ),
-    found("claims", RUNS, f"claims {ENDLESS}", code=CLAIMS),
-    found("claim_mutants.json", RUNS, f"claims --mutants {ENDLESS}", code=CLAIMS),
-    found("claim_seeds.json", RUNS, f"claims --seeds {ENDLESS}", code=CLAIMS),
+    found("claims", CLAIMED, f"claims {ENDLESS}"),
+    found("claim_mutants.json", CLAIMED, f"claims --mutants {ENDLESS}"),
+    found("claim_seeds.json", CLAIMED, f"claims --seeds {ENDLESS}"),
     timed(
         "event_price.json",
         "event_price > docs/data/event_price.json",
@@ -168,11 +173,16 @@ def drawn() -> list[Evidence]:
     made = []
     for page in pages():
         name = page.relative_to(DOCS).with_suffix("").as_posix()
+        results, code = (RUNS,), (PLOTS,)
+        if name.startswith("systems/"):
+            results = (f"{page.stem}/*",)
+        elif name in OF_SEARCHES:
+            results, code = (RUNS, "search*"), (PLOTS, OF_SEARCHES[name])
         for picture in pictures(page):
             program = f"docs/gallery/{picture.stem.removeprefix('gallery-')}.py"
             command = program if name == "gallery" else f"docs/making/figures.py {name}"
             path = picture.relative_to(DOCS).as_posix()
-            made.append(Evidence(path, (f"python {command}",), (RUNS, "search*"), DRAWING))
+            made.append(Evidence(path, (f"python {command}",), results, code))
     return made
 
 
