@@ -26,6 +26,7 @@ from stamps import changes, git, made, stamp
 SIMULATOR = ("model", "agents", "scenarios")
 CODE = (*SIMULATOR, "optimize")
 PLOTS = "scenarios/plots"
+SYSTEMS = ("batch", "cigri", "deadline", "diet", "dirac", "egee")
 OF_SEARCHES = {  # what else draws pictures of these pages
     "quick-start": "optimize/report/pictures",
     "searching": "optimize/report/pictures",
@@ -174,7 +175,7 @@ def drawn() -> list[Evidence]:
     for page in pages():
         name = page.relative_to(DOCS).with_suffix("").as_posix()
         results, code = (RUNS,), (PLOTS,)
-        if name.startswith("systems/"):
+        if page.stem in SYSTEMS:
             results = (f"{page.stem}/*",)
         elif name in OF_SEARCHES:
             results, code = (RUNS, "search*"), (PLOTS, OF_SEARCHES[name])
