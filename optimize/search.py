@@ -201,6 +201,7 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     Exploration(running, sampler, meter).explore()
     allowed = _allowed(running.spent, settings)
     running.recall(earlier)
+    running.progress.expect(expected)
     searched = running.spent
 
     def left(rest: Callable[[int], int], of: float = 1.0) -> int:

@@ -85,6 +85,22 @@ def test_time_left_does_not_count_what_a_resumed_search_knew(monkeypatch):
     assert stream.getvalue().splitlines()[1:] == ["evaluations: 51/100", "evaluations: 61/100, 39 s left"]
 
 
+def test_time_left_is_that_of_what_is_to_come(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    stream = io.StringIO()
+    beat = Heartbeat(stream, period=0)
+    beat.start("runs", 100)
+    for now[0], done in ((0.0, 10), (100.0, 60)):
+        beat.update(done)
+    beat.expect(90)  # these are fewer and faster
+    for now[0], done in ((110.0, 61), (112.0, 65)):
+        beat.update(done)
+    assert stream.getvalue().splitlines()[2:] == [
+        "runs: 60/100, 1 min 20 s left", "runs: 61/90, 58 s left", "runs: 65/90, 12 s left",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("kept", [True, False])
 def test_an_interrupted_search_says_where_its_results_are_and_how_to_go_on(kept, tmp_path):
     stream = io.StringIO()

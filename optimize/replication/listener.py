@@ -16,7 +16,7 @@ class Progress:
         """
 
     def expect(self, total: int) -> None:
-        """As much as this will be done in the phase in all, as is known by now."""
+        """As much as this will be done in all, as is known by now; what is to come takes other times."""
 
     def update(self, done: int, failures: int = 0, best: str = "") -> None:
         """So much of the phase is done, and this was found so far."""

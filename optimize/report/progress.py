@@ -38,20 +38,24 @@ class Heartbeat(Progress):
         self._phase, self._total = phase, total
         self._ends = None if seconds is None else time.monotonic() + seconds
         self._timed: tuple[float, int] | None = None  # when how much was done
+        self._pace: float | None = None  # s for each
         self._show(done, "")
 
     def expect(self, total: int) -> None:
-        """Reckon with a new total, if there was one."""
+        """Reckon with a new total, if there was one, and with the times of what is done from here on."""
         self._total = total if self._total else 0
+        self._timed = None
 
     def update(self, done: int, failures: int = 0, best: str = "") -> None:
         """Say how far it is, how long the rest takes, what failed and what was found; see `Best.text`."""
         if self._timed is None:  # a resumed search comes by what is known at first, which takes other times
             self._timed = time.monotonic(), done
         began, first = self._timed
+        if first < done:
+            self._pace = (time.monotonic() - began) / (done - first)
         left = [] if self._ends is None else [self._ends - time.monotonic()]
-        if first < done < self._total:
-            left.append((time.monotonic() - began) / (done - first) * (self._total - done))
+        if self._pace is not None and done < self._total:
+            left.append(self._pace * (self._total - done))
         rest = f"{duration(max(min(left), 0.0))} left" if left else ""
         failed = f"{failures} failed" if failures else ""
         self._show(done, ", ".join(filter(None, (rest, failed, best))))
