@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gridtune.model.metrics.labels import KINDS, label
-from gridtune.model.metrics.registry import HARM_METRICS, METRICS, Definition, Metric
+from gridtune.model.metrics.registry import HARM_METRICS, METRICS, Definition, Metric, definition
 from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.harm import harms, harms_of_replay, worst_of
 from gridtune.optimize.recommend.titles import title_of
@@ -173,3 +173,10 @@ def test_of_two_harms_to_a_metric_the_greater_is_told():
         assert told["waited_max"].mean == pytest.approx(max(140, most), abs=2)
         assert told["waited_max"].replay == (most == 200.0)
         assert told["slowdown_mean"].replay
+
+
+def test_a_class_of_jobs_may_be_called_like_a_queue():
+    assert definition("waiting_mean.queue-x") == definition("waiting_mean.x")
+    assert str(label("waiting_mean.queue-x")) == "waiting time of queue-x jobs (mean)"
+    assert str(label("waited_p95.queue-x")) == "wait in queue x (95th percentile)"
+    assert str(label("slowdown_mean.queue-x")) == "slowdown in queue x (mean)"

@@ -116,6 +116,7 @@ def test_bounds_of_a_search():
         ("a=", "expected PATH=V1"),
         ("a=1,,2", "a value is empty"),
         ("a=1,2,1", "given twice"),
+        ("a=1,2,1.0", "given twice"),
         ("a=5:1:3", "5 is not less than 1"),
         ("a=0:1:3:log", "start above 0"),
         ("a=1:5", "LOW:HIGH:COUNT"),

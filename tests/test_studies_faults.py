@@ -60,6 +60,8 @@ BREAKS = {
     "of another type": lambda line: line.replace(b'"replication":', b'"replication":"3","was":'),
     "without metrics": lambda line: line.replace(b'"metrics"', b'"metric"'),
     "with text as a number": lambda line: line.replace(b'"completed":', b'"completed":"many","c":'),
+    "with a number as text": lambda line: line.replace(b'"completed":', b'"completed":"12","c":'),
+    "with a truth as a number": lambda line: line.replace(b'"completed":', b'"completed":true,"c":'),
     "a list": lambda line: b"[" + line.strip() + b"]\n",
     "with a number that is too large": lambda line: line.replace(
         b'"completed":', b'"completed":1' + b"0" * 400 + b',"c":'

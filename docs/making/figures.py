@@ -12,9 +12,10 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
-from pages import DOCS, ROOT, commands, files, pages, pictures
+from pages import DOCS, ROOT, calls, files, pages, pictures
 from stamps import stamp
 
 COLOURS = 64  # of a picture; enough for lines, bars and bands, and a third of the size
@@ -42,16 +43,13 @@ def run(page: Path, folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8")
     data = os.environ.get("GRIDTUNE_DATA", "")
     found = os.pathsep.join(filter(None, [data, str(ROOT / "data"), str(ROOT.parent / "shared" / "data")]))
-    for command in commands(page):
+    for command, target in calls(page):
         print("gridtune", *command, flush=True)
         called = [sys.executable, "-m", "gridtune", *command]
-        done = subprocess.run(
-            called,
-            cwd=folder,
-            env=os.environ | {"GRIDTUNE_DATA": found},
-            stdout=subprocess.DEVNULL,
-            check=False,
-        )
+        with (folder / target).open("w") if target else nullcontext(subprocess.DEVNULL) as printed:
+            done = subprocess.run(
+                called, cwd=folder, env=os.environ | {"GRIDTUNE_DATA": found}, stdout=printed, check=False
+            )
         if done.returncode not in ((0, 1) if command[0] == "reproduce" else (0,)):
             sys.exit(f"{page}: gridtune {' '.join(command)} failed")
 

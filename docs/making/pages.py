@@ -48,9 +48,14 @@ def files(page: Path) -> dict[str, str]:
 
 
 def commands(page: Path) -> list[list[str]]:
-    """The calls of gridtune that a page shows, without the name of the program.
+    """The calls of gridtune that a page shows, without the name of the program and redirections."""
+    return [words for words, _ in calls(page)]
 
-    Comments, redirections and what comes before or after `&&` are left out.
+
+def calls(page: Path) -> list[tuple[list[str], str]]:
+    """The calls of gridtune that a page shows, and the file that each writes to; "" for none.
+
+    Comments, and what comes before or after `&&`, are left out.
     """
     found = []
     for block in blocks(page):
@@ -59,7 +64,8 @@ def commands(page: Path) -> list[list[str]]:
                 for part in line.split("&&"):
                     words = shlex.split(part, comments=True)
                     if words[:1] == ["gridtune"]:
-                        found.append(words[1 : words.index(">")] if ">" in words else words[1:])
+                        at = words.index(">") if ">" in words else len(words)
+                        found.append((words[1:at], "".join(words[at + 1 : at + 2])))
     return found
 
 

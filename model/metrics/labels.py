@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gridtune.model.metrics.registry import QUEUE
+from gridtune.model.metrics.registry import QUEUE, QUEUE_METRICS
 
 
 class Label(NamedTuple):
@@ -115,7 +115,7 @@ def label(name: str) -> Label:
     """
     stem, dot, kind = name.partition(".")
     found = LABELS.get(stem) or _composed(stem)
-    if kind.startswith(QUEUE):
+    if kind.startswith(QUEUE) and stem in QUEUE_METRICS:
         return found._replace(name=f"{found.name} in queue {kind.removeprefix(QUEUE)}")
     whose = KINDS.get(kind) or f"{kind} {'requests' if kind in REQUESTS else 'jobs'}"
     return found._replace(name=f"{found.name} of {whose}") if dot else found

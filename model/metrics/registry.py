@@ -202,8 +202,8 @@ def directions(names: Iterable[str]) -> list[Direction]:
 def definition(name: str) -> Definition | None:
     """What a metric means, be it of all jobs or of a class (`waiting_mean.local`); None if unknown."""
     stem, _, kind = name.partition(".")
-    if kind.startswith(QUEUE):
-        return QUEUE_METRICS.get(stem)
+    if kind.startswith(QUEUE) and stem in QUEUE_METRICS:
+        return QUEUE_METRICS[stem]
     return METRICS.get(name) or CLASS_METRICS.get(stem) or SIZE_METRICS.get(stem)
 
 

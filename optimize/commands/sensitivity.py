@@ -159,4 +159,6 @@ def _of_study(asked: SensitivityRequest) -> Sensitivity:
     if not known.keys() >= set(asked.objectives):
         check_measured(asked.objectives, kept.settings.space, kept.settings.run_in)
         known = {objective.name: objective for objective in objectives_of(asked.objectives)}
-    return study_sensitivity(kept, [known[name] for name in asked.objectives or known], asked.seed)
+    return study_sensitivity(
+        kept, [known[name] for name in dict.fromkeys(asked.objectives) or known], asked.seed
+    )

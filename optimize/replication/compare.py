@@ -89,8 +89,8 @@ def shares(values: Array) -> Array:
 
 
 def ranges(values: Array) -> Array:
-    """Ranges of the columns of a matrix; 1 where all its rows are equal."""
-    found = np.ptp(values, axis=0)
+    """Ranges of the columns of a matrix; 1 where all its rows are equal, or there are none."""
+    found = np.ptp(values, axis=0) if len(values) else np.zeros(values.shape[1])
     return np.asarray(np.where(found > 0, found, 1.0))
 
 

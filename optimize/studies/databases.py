@@ -9,7 +9,7 @@ import sqlite3
 import tempfile
 import time
 import warnings
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -165,16 +165,17 @@ def holding(url: URL, study: str, held: str) -> AbstractContextManager[object]:
         return closing(writer_of(file, f".{key:x}", held))
     if url.get_backend_name() != "postgresql":
         return nullcontext()
-    connection = create_engine(url, poolclass=NullPool, **_engine(url)[1]).connect()
-    end = time.monotonic() + LETTING_GO
-    while not connection.scalar(select(func.pg_try_advisory_lock(key))):
-        connection.rollback()
-        if time.monotonic() > end:
-            connection.close()
-            raise ScenarioError(held)
-        time.sleep(PAUSE)
-    connection.commit()
-    return closing(connection)
+    with ExitStack() as stack:
+        engine = create_engine(url, poolclass=NullPool, **_engine(url)[1])
+        connection = stack.enter_context(closing(engine.connect()))
+        end = time.monotonic() + LETTING_GO
+        while not connection.scalar(select(func.pg_try_advisory_lock(key))):
+            connection.rollback()
+            if time.monotonic() > end:
+                raise ScenarioError(held)
+            time.sleep(PAUSE)
+        connection.commit()
+        return stack.pop_all()
 
 
 def _engine(url: URL) -> tuple[str, dict[str, Any]]:

@@ -65,7 +65,9 @@ def study_place(study: str | Path) -> str | Path:
     path = journal_in(study)
     try:
         if path != Path(study) and not os.path.lexists(path):
-            known = (kind.format(argument(study)) for name, kind in FOLDERS if Path(study, name).exists())
+            known = (
+                kind.format(argument(Path(study))) for name, kind in FOLDERS if Path(study, name).exists()
+            )
             raise ScenarioError(f"{study}: {next(known, NO_SEARCH)}")
         kind = kind_of(path)
         if kind == "table":

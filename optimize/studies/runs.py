@@ -75,7 +75,7 @@ def parsed(text: str | bytes) -> tuple[str, Run | str] | None:
             if mark in row:
                 return row["study"], mark
         failure = str(row.get("failure", ""))
-        metrics = {} if failure else {name: float(value) for name, value in row["metrics"].items()}
+        metrics = {} if failure else {name: _number(value) for name, value in row["metrics"].items()}
         run = Run(row["configuration"], row["case"], row["replication"], row["validation"], metrics, failure)
         values = run.values.values()
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
@@ -83,6 +83,13 @@ def parsed(text: str | bytes) -> tuple[str, Run | str] | None:
     types = type(run.case), type(run.replication), type(run.validation)
     good = types == (str, int, bool) and all(isinstance(value, Value) for value in values)
     return (row["study"], run) if good else None
+
+
+def _number(stored: float | str) -> float:
+    """A metric as `line_of` writes it."""
+    if type(stored) in (int, float) or stored in ("NaN", "Infinity", "-Infinity"):
+        return float(stored)
+    raise ValueError("no number")
 
 
 def runs_of(

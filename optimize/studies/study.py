@@ -71,7 +71,8 @@ class OpenStudy:
         self._distributions = distributions
         self._called, self._table, self._stack = storage.called, storage.table, stack
         self._thread = ThreadPoolExecutor(1, "study")
-        self._last: Future[None] = self._thread.submit(lambda: None)
+        self._last: Future[None] = Future()
+        self._last.set_result(None)  # nothing has failed
 
     def append(self, runs: Sequence[Run]) -> None:
         """Add runs to the table.
@@ -229,7 +230,7 @@ def open_study(
             mark = {"study": name, RESUMED if found else BEGUN: now}
             storage.table.append(name, [json.dumps(mark, separators=(",", ":"))])
             found = found or _made(storage, name, objectives)
-            if found.settings != settings:
+            if SETTINGS not in found.study.user_attrs or found.settings != settings:
                 found.study.set_user_attr(SETTINGS, dict(settings))
         return OpenStudy(storage, found, distributions, stack.pop_all())
 

@@ -65,7 +65,7 @@ def parse_variation(text: str) -> tuple[str, list[Any] | Bounds]:
         values = [parse_value(piece) for piece in pieces(written)]
         if any(value == "" for value in values):
             raise ScenarioError(f"{text!r}: a value is empty")
-        if len({repr(value) for value in values}) < len(values):
+        if any(value in values[:at] for at, value in enumerate(values)):  # 1 and 1.0 are one
             raise ScenarioError(f"{text!r}: a value is given twice")
         return path, values
     if max(map(len, written.split(":"))) > 40:
