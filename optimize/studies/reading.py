@@ -132,6 +132,12 @@ class Storage:
                 f"{self.called}: the study {name} has no table of runs: an earlier gridtune made it; "
                 "optuna.load_study reads its trials"
             )
+        names = study.metric_names or ()
+        if names and len(names) != len(study.directions):
+            raise ScenarioError(
+                f"{self.called}: the study {name} is damaged: "
+                f"{len(study.directions)} directions of {len(names)} objectives"
+            )
         trials: dict[int, FrozenTrial] = {}
         for trial in study.get_trials(deepcopy=False):
             number = trial.user_attrs.get(NUMBER)  # those of others have none
