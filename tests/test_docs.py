@@ -23,6 +23,7 @@ from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.execution.sweep import grid, parse_vary
 from gridtune.scenarios.fields.laws import Law
 from gridtune.scenarios.tables.schema import ScenarioSpec
+from tests.benchmarks.rows import placeless
 from tests.chromium import document
 
 ROOT = Path(__file__).parents[1]
@@ -280,3 +281,17 @@ def test_what_was_measured_before_results_or_code_changed_is_out_of_date(monkeyp
     assert evidence.older(evidence.Evidence("", (), results=("batch/*",)), "b") == ""
     assert evidence.older(code, "b") == "1 changes of code"
     assert evidence.older(code, "c") == ""
+
+
+def test_no_data_and_no_page_names_a_folder_of_one_machine():
+    named = [
+        path.name
+        for path in (*(DOCS / "data").rglob("*.json*"), *DOCS.rglob("*.md"))
+        if re.search(r"(?<![\w.:/])/(tmp|root|work)/", path.read_text(encoding="utf-8"))
+    ]
+    assert named == []
+
+
+def test_texts_of_benchmarks_lose_their_folders():
+    assert placeless('trace = "/a/b-c/mine.swf.gz"; s/h.html, 1/2') == 'trace = "mine.swf.gz"; s/h.html, 1/2'
+    assert placeless("/x/y.swf has 3 weeks") == "y.swf has 3 weeks"

@@ -21,7 +21,7 @@ import gridtune as gt
 from gridtune.model.metrics.registry import Direction
 from gridtune.optimize.front.changes import change
 from gridtune.optimize.records.evaluations import Objective
-from tests.benchmarks.rows import known_in
+from tests.benchmarks.rows import known_in, placeless
 
 DATA = Path(__file__).parents[2] / "docs/data/answers.json"
 KTH = Path(__file__).parents[3] / "shared/data/KTH-SP2-1996-2.1-cln.swf.gz"
@@ -68,7 +68,7 @@ def measured(scenario: str, seed: int, work: Path) -> dict[str, Any]:
     text = called(["search", scenario, *words, *trace, "--seed", str(seed), "--out", "found"], work)
     found = json.loads((work / "found/front.json").read_text(encoding="utf-8"))
     objectives = {one["name"]: one["direction"] for one in found["objectives"]}
-    row = {"search": scenario, "seed": seed, "words": words, "text": text, "recommendations": []}
+    row = {"search": scenario, "seed": seed, "words": words, "text": placeless(text), "recommendations": []}
     if found["recommendations"]:
         baseline = values(work, "baseline", [], objectives)
     for one in found["recommendations"]:

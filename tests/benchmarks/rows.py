@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,11 @@ from typing import Any
 def known_in(path: Path, nothing: Any) -> Any:
     """What a file of JSON holds so far; `nothing` if there is none."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else nothing
+
+
+def placeless(text: str) -> str:
+    """A text with files named without their folders: these are of one machine."""
+    return re.sub(r"(?<![\w.:/])/(?:[\w.-]+/)+", "", text)
 
 
 def rows_of(path: Path) -> Iterator[dict[str, Any]]:
