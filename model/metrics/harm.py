@@ -86,13 +86,12 @@ def _of_classes(
     values: dict[str, float] = {}
     latest = np.nan
     for at, name in enumerate(classes):
-        theirs = waits[member == at]
+        mine = member == at
+        theirs, slow = waits[mine], slowdowns[mine]
         late = float(np.quantile(theirs, LATE)) if len(theirs) else np.nan
         values[f"jobs.{dimension}-{name}"] = len(theirs)
         values[f"waited_p95.{dimension}-{name}"] = late
-        values[f"slowdown_mean.{dimension}-{name}"] = (
-            slowdowns[member == at].mean() if len(theirs) else np.nan
-        )
+        values[f"slowdown_mean.{dimension}-{name}"] = float(slow.mean()) if len(slow) else np.nan
         latest = float(np.fmax(latest, late))
     return values | {f"waited_p95.worst-{dimension}": latest}
 

@@ -222,8 +222,7 @@ def _parameter(path: str, part: Choices | Range) -> Parameter:
 
 
 def _range(path: str, part: Range | Bounds, when: Mapping[str, tuple[Value, ...]]) -> Parameter:
-    whole = isinstance(part.low, int) and isinstance(part.high, int)
-    return Parameter(path, (), part.low, part.high, part.log, whole, when)
+    return Parameter(path, (), part.low, part.high, part.log, part.whole, when)
 
 
 def _variation(text: str, given: Mapping[str, Parameter]) -> tuple[str, Parameter]:

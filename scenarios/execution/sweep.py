@@ -35,6 +35,11 @@ class Bounds:
     count: int | None = None
     log: bool = False
 
+    @property
+    def whole(self) -> bool:
+        """Whether whole numbers are meant."""
+        return isinstance(self.low, int) and isinstance(self.high, int)
+
 
 @dataclass(frozen=True)
 class SweepPoint:
@@ -176,7 +181,7 @@ def _spaced(bounds: Bounds, count: int) -> list[int | float]:
     else:
         values = [bounds.low + (bounds.high - bounds.low) * step for step in steps]
     values[0], values[-1] = bounds.low, bounds.high  # exactly
-    if isinstance(bounds.low, int) and isinstance(bounds.high, int):
+    if bounds.whole:
         values = list(dict.fromkeys(round(value) for value in values))
     return values
 
