@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gridtune.optimize.inference.noise import _prior_freedom, explained
+from gridtune.optimize.inference.gaussian_process import fit
+from gridtune.optimize.inference.noise import _prior_freedom, explained, least_squares
 
 
 def test_effects_of_replications_are_weighted_least_squares_where_runs_are_unbalanced():
@@ -37,3 +38,27 @@ def test_prior_degrees_of_freedom_are_those_that_the_variances_were_drawn_with(d
 def test_equal_variances_have_as_many_prior_degrees_of_freedom_as_there_may_be():
     own = np.random.default_rng(3).chisquare(6, 4000)
     assert _prior_freedom(own, np.full(4000, 6)) > 60
+
+
+@pytest.mark.parametrize("size", [1.0, 1e4, 1e9, 1e13])  # of the effects, in those of the noise
+def test_differences_are_as_well_known_however_large_the_effects_of_replications_are(size):
+    rng = np.random.default_rng(5)
+    true, seen = rng.normal(size=30), np.ones((30, 4), dtype=bool)
+    runs = true[:, None] + size * rng.normal(size=4) + rng.normal(size=seen.shape)
+    means, covariance = least_squares(runs, seen, np.ones(30))
+    # All were run alike, so that means of what they differ by are all that is known.
+    assert covariance == pytest.approx((np.eye(30) - 1 / 30) / 4, abs=1e-12)
+    assert np.ptp(means - runs.mean(axis=1)) < 1e-9 + 1e-14 * size
+    assert covariance == pytest.approx(covariance.T, abs=1e-14)
+
+
+def test_a_model_of_runs_with_huge_effects_of_replications_and_hardly_any_noise():
+    rng = np.random.default_rng(6)
+    places = rng.random((25, 2))
+    shape = np.stack([np.sin(3 * places[:, 0]), places.sum(axis=1)], axis=1)
+    runs = shape[:, :, None] + 1e4 * rng.normal(size=(1, 2, 5)) + 1e-6 * rng.normal(size=(25, 2, 5))
+    found = fit(runs, [{"a": float(a), "b": float(b)} for a, b in places], draws=20)
+    assert found is not None
+    off = found.means - shape
+    assert off - off.mean(axis=0) == pytest.approx(0.0, abs=1e-5)
+    assert np.isfinite(found.draws).all()

@@ -18,6 +18,7 @@ from gridtune.optimize.replication.compare import Array
 MOST_ALIKE = 100.0  # prior degrees of freedom of a configuration's noise variance, at most
 ENOUGH = 5  # configurations from which is told how much their variances differ
 ROUNDING = 1e-9  # of the common variance: sums of squares of configurations without noise
+LEAST_SHARED, MOST_SHARED = 1e-9, 1e6  # variance of replication effects, in that of a run
 
 
 def explained(runs: Array, seen: Array, precision: Array) -> tuple[Array, Array, Array]:
@@ -99,11 +100,14 @@ def least_squares(runs: Array, seen: Array, noise: Array) -> tuple[Array, Array]
     """
     effects, level, _ = explained(runs, seen, 1 / noise)
     weights = seen / noise[:, None]
-    shared = weights / (weights.sum(axis=0) + 1 / max(effects.var(), 1e-9 * noise.min()))
+    common = np.clip(effects.var(), LEAST_SHARED * noise.min(), MOST_SHARED * noise.min())
+    shared = weights / (weights.sum(axis=0) + 1 / common)
     precision = np.diag(weights.sum(axis=1)) - shared @ weights.T
+    precision = (precision + precision.T) / 2
     off = np.where(seen, runs - level[:, None], 0.0)
     pulled = (weights * off).sum(axis=1) - shared @ (weights * off).sum(axis=0)
-    covariance = np.linalg.inv((precision + precision.T) / 2)
-    found = covariance @ pulled
-    alone = np.eye(len(noise)) - 1 / len(noise)  # what is left without the level
-    return level + found - found.mean(), alone @ covariance @ alone
+    # The level is left out before inverting: where the effects vary much it is hardly known at all.
+    known = precision.sum(axis=1)
+    every = np.full_like(precision, 1 / len(noise))
+    covariance = np.linalg.inv(precision - np.outer(known, known) / known.sum() + every) - every
+    return level + covariance @ (pulled - known * (pulled.sum() / known.sum())), covariance
