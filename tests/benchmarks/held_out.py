@@ -3,7 +3,7 @@
     python -m tests.benchmarks.held_out --work /tmp/held-out --rows docs/data/held_out.json   # resumable
     python docs/making/tables.py                                       # shows it in docs/systems/batch.md
 
-Five searches of `batch/replay` for each of two logs, with the objectives of a calibrated scenario. Baseline
+Searches of `batch/replay` with weeks of each log, with the objectives of a calibrated scenario. Baseline
 and recommendations replay the weeks after those of the search as they were logged: whole, and in stretches
 that give paired differences. A metric of a class of jobs or users is worse if it grows by more than a tenth,
 significantly over the stretches (paired t, 95 %).
@@ -27,23 +27,31 @@ from tests.benchmarks.rows import known_in
 
 DATA = Path(__file__).parents[3] / "shared/data"
 WEEK = 7 * 86400.0
-SEEDS, RUNS = range(1, 6), 300
+RUNS = 300
 CLASSES = ("waited_", "waiting_mean.", "slowdown_mean.")
 LEAST = 0.1  # of the baseline's mean
 
 
 class Log(NamedTuple):
-    """A log, and its weeks: searched, held back until, and in a stretch of these."""
+    """A log, its weeks, and how often it is searched.
+
+    Attributes:
+        file: of the log.
+        weeks: the first that is searched, the first that is held back, and the first of the rest.
+        stretch: weeks of a stretch of those held back.
+        searches: of equal weeks, with seeds from 1 on.
+    """
 
     file: str
-    searched: int
-    until: int
+    weeks: tuple[int, int, int]
     stretch: int
+    searches: int
 
 
 LOGS = {
-    "KTH-SP2": Log("KTH-SP2-1996-2.1-cln.swf.gz", 32, 48, 4),
-    "Gaia": Log("UniLu-Gaia-2014-2.swf.gz", 8, 12, 1),
+    "KTH-SP2": Log("KTH-SP2-1996-2.1-cln.swf.gz", (0, 32, 48), 4, 5),
+    "Gaia": Log("UniLu-Gaia-2014-2.swf.gz", (0, 8, 12), 1, 5),
+    "LPC": Log("LPC-EGEE-2004-1.2-cln.swf.gz", (12, 24, 36), 2, 3),
 }
 
 
@@ -65,16 +73,16 @@ def metrics(log: Log, first: int, last: int, values: dict[str, Any]) -> dict[str
 def measured(name: str, seed: int, work: Path) -> dict[str, Any]:
     """One search, and what its recommendations do on the weeks held back."""
     log = LOGS[name]
+    first, held, end = log.weeks
     work.mkdir(parents=True, exist_ok=True)
     words = ["search", "batch/replay", "--runs", str(RUNS), "--replications", str(REPLICATIONS)]
     words += [
-        part for path, value in span(log, 0, log.searched).items() for part in ("--set", f"{path}={value}")
+        part for path, value in span(log, first, held).items() for part in ("--set", f"{path}={value}")
     ]
     words += [part for one in OBJECTIVES for part in ("--objective", one)]
     called([*words, "--seed", str(seed), "--jobs", "2", "--out", "found"], work)
     advice = json.loads((work / "found/front.json").read_text(encoding="utf-8"))["recommendations"]
-    spans = [(log.searched, log.until)]
-    spans += [(week, week + log.stretch) for week in range(log.searched, log.until, log.stretch)]
+    spans = [(held, end), *((week, week + log.stretch) for week in range(held, end, log.stretch))]
     baseline = [metrics(log, *weeks, {}) for weeks in spans] if advice else []
     judgements = [
         judged(one, baseline, [metrics(log, *weeks, one["values"]) for weeks in spans]) for one in advice
@@ -120,8 +128,8 @@ def main() -> None:
     asked = parser.parse_args()
     rows: list[dict[str, Any]] = known_in(asked.rows, [])
     known = {(row["log"], row["seed"]) for row in rows}
-    for name in LOGS:
-        for seed in SEEDS:
+    for name, log in LOGS.items():
+        for seed in range(1, log.searches + 1):
             if (name, seed) not in known:
                 rows.append(measured(name, seed, asked.work / f"{name}-{seed}"))
                 asked.rows.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
