@@ -3,8 +3,9 @@
     python -m tests.benchmarks.my_log --work /tmp/my-log --rows docs/data/my_log.json
     python docs/making/tables.py                              # shows the times in docs/my-log.md
 
-`--log` takes another trace than KTH-SP2. The commands run one after the other, in the folder; where nothing
-is recommended, what is done with a recommendation is left out.
+`--log` takes another trace than KTH-SP2. `--slurm 100000` makes Slurm's accounting of so many jobs of it, and
+begins by converting that. The commands run one after the other, in the folder; where nothing is recommended,
+what is done with a recommendation is left out.
 """
 
 from __future__ import annotations
@@ -22,20 +23,21 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.rows import placeless
+from tests.benchmarks.sacct_rows import write_sacct
 
 ROOT = Path(__file__).parents[2]
 KTH = ROOT.parent / "shared/data/KTH-SP2-1996-2.1-cln.swf.gz"
 
 
 def commands() -> list[list[str]]:
-    """Those of the page after the one that needs Slurm."""
+    """Those of the page after `sacct`."""
     spec = importlib.util.spec_from_file_location("pages", ROOT / "docs/making/pages.py")
     assert spec is not None
     assert spec.loader is not None
     pages = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(pages)
     found: list[list[str]] = pages.commands(ROOT / "docs/my-log.md")
-    return [words for words in found if words[:2] != ["trace", "convert"]]
+    return found
 
 
 def timed(words: list[str], folder: Path) -> dict[str, Any]:
@@ -67,17 +69,24 @@ def main() -> None:
     """Run the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--log", type=Path, default=KTH, help="trace to put in the place of mine.swf")
+    parser.add_argument("--slurm", type=int, metavar="JOBS", help="begin with Slurm's accounting of so many")
     parser.add_argument("--work", type=Path, required=True, help="empty folder for the results")
     parser.add_argument("--rows", type=Path, required=True, help="file of the measurements")
     asked = parser.parse_args()
     asked.work.mkdir(parents=True, exist_ok=True)
-    name = f"mine{''.join(asked.log.suffixes[-2:])}"
-    shutil.copy(asked.log, asked.work / name)
+    name = "mine.swf"
+    if asked.slurm:
+        write_sacct(asked.log, asked.slurm, asked.work / "mine.txt")
+    else:
+        name = f"mine{''.join(asked.log.suffixes[-2:])}"
+        shutil.copy(asked.log, asked.work / name)
     rows: list[dict[str, Any]] = []
     recommended = True
     for words in commands():
         if not recommended:
             break
+        if words[:2] == ["trace", "convert"] and not asked.slurm:
+            continue
         rows.append(timed([name if word == "mine.swf" else word for word in words], asked.work))
         print(f"{rows[-1]['seconds']:7.1f} s  {rows[-1]['command']}", flush=True)
         if "--export" in words:
