@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from gridtune.scenarios import load
-from tests.benchmarks.bench_signal import non_dominated
 from tests.benchmarks.four_parameters import OBJECTIVES, SWEEPS, opposed, optima
 
 DATA = Path(__file__).parents[1] / "docs" / "data"
@@ -53,13 +52,6 @@ def test_objectives_oppose_where_each_prefers_another_value():
 @pytest.mark.parametrize("work", [FLAT, (4.0, 3.0, 2.0, 1.0)], ids=["noise", "both better at the first"])
 def test_what_moves_together_or_not_at_all_opposes_nothing(work):
     assert opposed(VALUES, runs_of((1.0, 2.0, 3.0, 4.0), FLAT, work)) == []
-
-
-def test_only_configurations_that_none_dominates_are_on_the_front():
-    configurations = [
-        {k: {"unhappy_users": u, "completed_work": w} for k in range(3)} for u, w in ((1, 1), (2, 2), (2, 1))
-    ]
-    assert non_dominated(configurations, ["unhappy_users", "completed_work"]) == configurations[:2]
 
 
 def test_each_parameter_has_a_trade_off_in_the_federation():

@@ -10,19 +10,21 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from statistics import harmonic_mean
 from typing import Any
 
 import answer_tables
 import batch_tables
+import numpy as np
 import robustness_tables
 import search_tables
 import speed_tables
 
 sys.path.append(str(Path(__file__).parents[2]))
-from tests.benchmarks import inference, recommended, search_quality, time_left
+from tests.benchmarks import bench_signal, inference, recommended, search_quality, time_left
 
 DOCS = Path(__file__).parents[1]
 SHOWN = (
@@ -63,18 +65,38 @@ def signal_table(rows: dict[str, Any]) -> str:
 
 
 def federations_table(rows: dict[str, Any]) -> str:
-    """Signal over noise of the federations' objectives: all points, the allowed ones, their front."""
-    lines = [_line("scenario", "objective", "random", "lose no more", "front"), "|---|---|---:|---:|---:|"]
-    for name in ("federation/small", "federation/lcg-week"):
-        row = rows[name]
-        narrowed = row.get("narrowed", {})
-        counts = [row["points"], *(narrowed.get(one, {}).get("points", "–") for one in ("feasible", "front"))]
-        lines.append(_line(f"`{name}`", "configurations", *map(str, counts)))
-        for objective in row["objectives"]:
-            found = [row["metrics"][objective]["ratio"]]
-            found += [narrowed.get(one, {}).get(objective) for one in ("feasible", "front")]
-            lines.append(_line("", f"`{objective}`", *("–" if x is None else f"{x:.3g}" for x in found)))
+    """Signal over noise of the federations' objectives over random configurations."""
+    scenarios = ("federation/small", "federation/lcg-week")
+    lines = [_line("objective", *(f"`{one}`" for one in scenarios)), "|---|---:|---:|"]
+    for objective in rows[scenarios[0]]["objectives"]:
+        found = (rows[one]["metrics"][objective]["ratio"] for one in scenarios)
+        lines.append(_line(f"`{objective}`", *(f"{one:.3g}" for one in found)))
     return "\n".join(lines)
+
+
+def front_signal_table(data: dict[str, Any]) -> str:
+    """Signal over noise on the fronts of the default sampler: of one run, and of the runs of a search."""
+    rows = [row for row in data.get("fronts", ()) if "given" in row]
+    if not rows:
+        return ""
+    given = _span(harmonic_mean(row["given"]) for row in rows)
+    lines = [_line("objective", "one run", f"the {given} runs of a search"), "|---|---:|---:|"]
+    for name in data["objectives"]:
+        found = [signal_on_front(row, name) for row in rows]
+        lines.append(_line(f"`{name}`", _span(one for one, _ in found), _span(many for _, many in found)))
+    return "\n".join(lines)
+
+
+def signal_on_front(row: dict[str, Any], name: str) -> tuple[float, float]:
+    """Signal over noise on a front: of one run, and of the runs that the search gave each configuration."""
+    one = bench_signal.ratio(np.array([runs[name] for runs in row["objectives"]]))
+    return one, one * harmonic_mean(row["given"])
+
+
+def _span(numbers: Iterable[float]) -> str:
+    """The least and the largest, to a digit behind the point."""
+    low, *_, high = sorted(numbers)
+    return f"{low:.1f} to {high:.1f}"
 
 
 def saboteur_table(rows: dict[str, Any]) -> str:
@@ -126,6 +148,7 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "federation.md": {
         "signal federations": federations_table,
         "federation": search_tables.fronts_table,
+        "federation fronts": front_signal_table,
         "federation_parts small": partial(search_tables.parts_table, scenario="federation/small"),
         "federation_week": search_tables.fronts_table,
         **{

@@ -7,24 +7,20 @@
 Random configurations of a scenario's search space are run with common random numbers. A metric is taken as
 configuration + replication + rest. The signal is the variance of the configurations' effects, the noise that
 of the rest, both estimated by the analysis of variance; replication effects are in neither, for all
-configurations share them. Their ratio is that of a single run. Of the objectives it is also told over the
-configurations that lose no more than the baseline, and over those of them that none dominates.
+configurations share them. Their ratio is that of a single run.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
-import moocore
 import numpy as np
 
-from gridtune.model.metrics.registry import METRICS, Metric
+from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.replication.guards import excess_losses
 from gridtune.optimize.samplers.space_filling import RandomPoints
 from gridtune.optimize.search_space.space import Space
@@ -40,7 +36,6 @@ CANDIDATES = (
     "waiting_p95", "response_mean", "response_p95", "slowdown_mean", "slowdown_geometric", "slowdown_p95",
     "slowdown_mean_log", "slowdown_worst_log",
 )  # fmt: skip
-Runs = dict[int, dict[str, float]]  # of a configuration, by replication
 BASELINE = -1  # number of the baseline
 
 
@@ -87,39 +82,13 @@ def summed_up(name: str, work: Path) -> dict[str, Any]:
             value = ratio(np.array(rows))
             found[metric] = {"ratio": round(value, 3) if isfinite(value) else None, "points": len(rows)}
     allowed = [runs for runs in complete if _loss(runs, baseline) <= 0]
-    narrowed = {"feasible": allowed, "front": non_dominated(allowed, spec.objectives)}
     return {
         "points": len(complete),
         "streams": STREAMS,
         "feasible": round(len(allowed) / len(complete), 3),
         "objectives": spec.objectives,
-        "narrowed": {name: _ratios(runs, spec.objectives) for name, runs in narrowed.items()},
         "metrics": found,
     }
-
-
-def non_dominated(configurations: Sequence[Runs], objectives: Sequence[str]) -> list[Runs]:
-    """The configurations whose means no other one's dominate."""
-    signs = [1.0 if METRICS[name].direction == "minimize" else -1.0 for name in objectives]
-    costs = [
-        [
-            sign * fmean(runs[k][name] for k in range(STREAMS))
-            for sign, name in zip(signs, objectives, strict=True)
-        ]
-        for runs in configurations
-    ]
-    keep = moocore.is_nondominated(costs, keep_weakly=True) if costs else []
-    return [runs for runs, kept in zip(configurations, keep, strict=True) if kept]
-
-
-def _ratios(configurations: Sequence[Runs], objectives: Sequence[str]) -> dict[str, Any]:
-    """The number of configurations, and the ratio of each objective over at least three of them."""
-    found: dict[str, Any] = {"points": len(configurations)}
-    if len(configurations) >= 3:
-        for name in objectives:
-            value = ratio(np.array([[runs[k][name] for k in range(STREAMS)] for runs in configurations]))
-            found[name] = round(value, 3) if isfinite(value) else None
-    return found
 
 
 def _loss(runs: dict[int, dict[str, float]], baseline: dict[int, dict[str, float]]) -> float:

@@ -76,9 +76,7 @@ def measured(name: str, seed: int, work: Path) -> dict[str, Any]:
     first, held, end = log.weeks
     work.mkdir(parents=True, exist_ok=True)
     words = ["search", "batch/replay", "--runs", str(RUNS), "--replications", str(REPLICATIONS)]
-    words += [
-        part for path, value in span(log, first, held).items() for part in ("--set", f"{path}={value}")
-    ]
+    words += [part for path, value in span(log, first, held).items() for part in ("--set", f"{path}={value}")]
     words += [part for one in OBJECTIVES for part in ("--objective", one)]
     called([*words, "--seed", str(seed), "--jobs", "2", "--out", "found"], work)
     advice = json.loads((work / "found/front.json").read_text(encoding="utf-8"))["recommendations"]

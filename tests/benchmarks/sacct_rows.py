@@ -1,4 +1,4 @@
-"""Accounting as `sacct -a -X -P` prints it, of the jobs of a trace that is repeated until there are enough."""
+"""Accounting as `sacct -a -X -P` prints it, of a trace that is repeated until it has enough jobs."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ def _row(number: int, job: TraceJob, begin: float) -> str:
     start = submit + (job.wait or 0.0)
     minutes = "UNLIMITED" if job.estimate is None or not isfinite(job.estimate) else ceil(job.estimate / 60)
     times = (_moment(one) for one in (submit, start, start + job.runtime))
-    state, user, queue = STATES.get(1 if job.status is None else job.status, "COMPLETED"), f"user{job.user}", f"q{job.queue or 0}"
+    state = STATES.get(1 if job.status is None else job.status, "COMPLETED")
     cells = (number, number, *times, job.processors, job.processors, minutes, state)
-    return "|".join(map(str, (*cells, user, f"g{job.group or 0}", queue, "normal", "")))
+    names = (f"user{job.user}", f"g{job.group or 0}", f"q{job.queue or 0}", "normal", "")
+    return "|".join(map(str, (*cells, *names)))
 
 
 def _moment(seconds: float) -> str:
