@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from statistics import harmonic_mean
 from typing import Any
 
 import answer_tables
@@ -75,28 +74,13 @@ def federations_table(rows: dict[str, Any]) -> str:
 
 
 def front_signal_table(data: dict[str, Any]) -> str:
-    """Signal over noise on the fronts of the default sampler: of one run, and of the runs of a search."""
-    rows = [row for row in data.get("fronts", ()) if "given" in row]
-    if not rows:
-        return ""
-    given = _span(harmonic_mean(row["given"]) for row in rows)
-    lines = [_line("objective", "one run", f"the {given} runs of a search"), "|---|---:|---:|"]
+    """Signal over noise of one run on the fronts of the default sampler, the lowest and the highest."""
+    lines = [_line("objective", "lowest", "highest"), "|---|---:|---:|"]
+    fronts = [row["objectives"] for row in data["fronts"] if row["sampler"] == "auto"]
     for name in data["objectives"]:
-        found = [signal_on_front(row, name) for row in rows]
-        lines.append(_line(f"`{name}`", _span(one for one, _ in found), _span(many for _, many in found)))
+        found = [bench_signal.ratio(np.array([runs[name] for runs in front])) for front in fronts]
+        lines.append(_line(f"`{name}`", f"{min(found):.1f}", f"{max(found):.1f}"))
     return "\n".join(lines)
-
-
-def signal_on_front(row: dict[str, Any], name: str) -> tuple[float, float]:
-    """Signal over noise on a front: of one run, and of the runs that the search gave each configuration."""
-    one = bench_signal.ratio(np.array([runs[name] for runs in row["objectives"]]))
-    return one, one * harmonic_mean(row["given"])
-
-
-def _span(numbers: Iterable[float]) -> str:
-    """The least and the largest, to a digit behind the point."""
-    low, *_, high = sorted(numbers)
-    return f"{low:.1f} to {high:.1f}"
 
 
 def saboteur_table(rows: dict[str, Any]) -> str:

@@ -147,10 +147,9 @@ def main() -> None:
                 continue
             found = searched(chosen.scenario, seed, sampler, chosen.runs, chosen.jobs, chosen.work)
             front = [member["values"] for member in found["front"]]
-            given = [one["replications"] + one["validation_replications"] for one in found["front"]]
             runs = replicated(scenario, front, objectives, chosen.validation, pool)
-            row = {"seed": seed, "sampler": sampler, "runs": chosen.runs, "front": front, "given": given}
-            known["fronts"].append(row | {"objectives": runs})
+            row = {"seed": seed, "sampler": sampler, "runs": chosen.runs, "front": front, "objectives": runs}
+            known["fronts"].append(row)
             save(chosen.rows, known)
     finally:
         pool.close()
