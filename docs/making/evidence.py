@@ -20,6 +20,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
+from figures import WATCH
 from pages import DOCS, ROOT, pages, pictures
 from stamps import changes, git, made, stamp
 
@@ -170,7 +171,7 @@ MEASURED = (
 
 
 def drawn() -> list[Evidence]:
-    """The pictures of each page; those of the gallery are drawn by its programs."""
+    """The pictures of each page."""
     made = []
     for page in pages():
         name = page.relative_to(DOCS).with_suffix("").as_posix()
@@ -180,10 +181,9 @@ def drawn() -> list[Evidence]:
         elif name in OF_SEARCHES:
             results, code = (RUNS, "search*"), (PLOTS, OF_SEARCHES[name])
         for picture in pictures(page):
-            program = f"docs/gallery/{picture.stem.removeprefix('gallery-')}.py"
-            command = program if name == "gallery" else f"docs/making/figures.py {name}"
+            program = "watch_picture.py" if picture.name == WATCH else f"figures.py {name}"
             path = picture.relative_to(DOCS).as_posix()
-            made.append(Evidence(path, (f"python {command}",), results, code))
+            made.append(Evidence(path, (f"python docs/making/{program}",), results, code))
     return made
 
 

@@ -3,7 +3,8 @@
     python docs/making/figures.py [PAGE …]        e.g. systems/dirac; left out, every page with pictures
 
 A picture that a command writes as `results/a/b.png` is kept as `docs/figures/a-b.png` if the page shows
-it. Commands run in `results/docs/PAGE`, beside the files that the page shows.
+it. Commands run in `results/docs/PAGE`, beside the files that the page shows. The programs of the gallery run
+below it. The live view is drawn by `watch_picture.py`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from pages import DOCS, ROOT, calls, files, pages, pictures
 from stamps import stamp
 
+WATCH = "watch.png"
 COLOURS = 64  # of a picture; enough for lines, bars and bands, and a third of the size
 
 
@@ -25,14 +27,19 @@ def main(names: list[str]) -> None:
     """Renew the pages named, or all that show pictures."""
     for page in pages():
         name = page.relative_to(DOCS).with_suffix("").as_posix()
-        if name in names or (not names and pictures(page)):
+        if name in names or (not names and drawn_by_commands(page)):
             folder = ROOT / "results" / "docs" / name
             run(page, folder)
             keep(page, folder)
 
 
+def drawn_by_commands(page: Path) -> list[Path]:
+    """The pictures of a page that its commands or programs draw."""
+    return [picture for picture in pictures(page) if picture.name != WATCH]
+
+
 def run(page: Path, folder: Path) -> None:
-    """Write a page's files into an empty folder and run its commands there.
+    """Write a page's files into an empty folder and run its commands and programs there.
 
     Raises:
         SystemExit: a command failed (a claim that is not met is no failure).
@@ -52,6 +59,13 @@ def run(page: Path, folder: Path) -> None:
             )
         if done.returncode not in ((0, 1) if command[0] == "reproduce" else (0,)):
             sys.exit(f"{page}: gridtune {' '.join(command)} failed")
+    for program in sorted(page.with_suffix("").glob("*.py")):
+        below = folder / page.stem
+        below.mkdir(exist_ok=True)
+        print(program.name, flush=True)
+        subprocess.run(
+            [sys.executable, program], cwd=below, env=os.environ | {"GRIDTUNE_DATA": found}, check=True
+        )
 
 
 def keep(page: Path, folder: Path) -> None:
@@ -60,7 +74,7 @@ def keep(page: Path, folder: Path) -> None:
         "-".join(file.relative_to(folder).parts).removeprefix("results-"): file
         for file in folder.rglob("*.png")
     }
-    for picture in pictures(page):
+    for picture in drawn_by_commands(page):
         if picture.name not in made:
             sys.exit(
                 f"{page}: no command of the page draws {picture.name}; it draws {', '.join(sorted(made))}"

@@ -20,8 +20,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from figures import shrink
+from figures import WATCH, shrink
 from pages import DOCS, ROOT
+from stamps import stamp
 from websockets.sync.client import ClientConnection, connect
 
 WATCHED = ("federation/small", "--step-length", "600")
@@ -86,9 +87,10 @@ def main() -> None:
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
         try:
-            picture = Path(folder) / "watch.png"
+            picture = Path(folder) / WATCH
             picture.write_bytes(drawn(Path(folder) / "DevToolsActivePort", address))
-            shrink(picture, DOCS / "figures" / "watch.png")
+            shrink(picture, DOCS / "figures" / WATCH)
+            stamp(f"figures/{WATCH}")
         finally:
             for process in (browser, server):
                 process.terminate()
