@@ -255,7 +255,7 @@ def _studies(a: Study, b: Study) -> tuple[str, list[Row]]:
     apart = _studies_apart(a, b)
     rows = compared_fronts(a.details, b.details, common=not apart)
     standing = [one.archive.standing for one in (a, b)]
-    known = [one.validated or one.objectives for one in standing if one]
+    known = [one.estimates for one in standing if one]
     for objective in a.archive.objectives if len(known) == 2 else ():
         values = [estimates[objective.name].values for estimates in known]
         rows.append(compared(objective, *values, common=not apart, name=f"baseline {objective.name}"))

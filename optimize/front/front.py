@@ -59,7 +59,7 @@ class Member:
     @property
     def estimates(self) -> dict[str, Estimate]:
         """The objectives on validation seeds if there are any, else in the search."""
-        return _estimates(self.evaluation)
+        return self.evaluation.estimates
 
     @property
     def cases(self) -> Cases:
@@ -224,10 +224,10 @@ def _by_means(
 ) -> tuple[Member, ...]:
     """Few configurations, or runs that repeat each other: by means, and the bootstrap of the runs."""
     tested = [one for one in rivals if one.validated is not None] or list(rivals)
-    values = costs(list(map(_estimates, tested)), archive.objectives)
+    values = costs([one.estimates for one in tested], archive.objectives)
     keep = [k for k, one in enumerate(tested) if keeps(one, archive.constraints)]
     best = {keep[k] for k in non_dominated(values[keep])}
-    enough = min(replications(_estimates(one)) for one in tested) >= FEWEST
+    enough = min(replications(one.estimates) for one in tested) >= FEWEST
     chance = _bootstrap(archive, tested, resamples if enough else 0)
     made = []
     for k in sorted(range(len(tested)), key=lambda k: (k not in best, *values[k], tested[k].number)):
@@ -242,7 +242,7 @@ def _by_means(
 
 def _bootstrap(archive: Archive, some: Sequence[Evaluation], resamples: int) -> Sequence[Chance]:
     """How probably each is non-dominated and keeps the constraints, by resampled runs."""
-    estimates, cases = list(map(_estimates, some)), list(map(_cases, some))
+    estimates, cases = [one.estimates for one in some], list(map(_cases, some))
     return chances(
         estimates, archive.objectives, archive.constraints, cases, seed=archive.seed, resamples=resamples
     )
@@ -250,7 +250,7 @@ def _bootstrap(archive: Archive, some: Sequence[Evaluation], resamples: int) -> 
 
 def _plain(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> dict[int, Array]:
     """Means to be minimised, by number; on validation seeds where there are any."""
-    rows = costs(list(map(_estimates, evaluations)), objectives)
+    rows = costs([one.estimates for one in evaluations], objectives)
     return {one.number: row for one, row in zip(evaluations, rows, strict=True)}
 
 
@@ -291,10 +291,6 @@ def _searched(
     rows = costs([one.objectives for one in [*baseline, *best]], objectives)
     shift = sum(means[one.number] - row for one, row in zip(baseline, rows, strict=False))
     return [row + shift for row in rows[len(baseline) :]]
-
-
-def _estimates(evaluation: Evaluation) -> dict[str, Estimate]:
-    return evaluation.validated or evaluation.objectives
 
 
 def _cases(evaluation: Evaluation) -> Cases:

@@ -20,7 +20,7 @@ def comparable(archive: Archive) -> list[Evaluation]:
     """
     chosen: dict[str, Evaluation] = {}
     for one in archive.evaluations:
-        estimates = [one.objectives, one.validated or one.objectives]
+        estimates = [one.objectives, one.estimates]
         if all(isfinite(e[objective.name].mean) for e in estimates for objective in archive.objectives):
             known = chosen.setdefault(key(one.values), one)
             if known.validated is None and one.validated is not None:

@@ -101,6 +101,11 @@ class Evaluation:
         return replications(self.objectives)
 
     @property
+    def estimates(self) -> dict[str, Estimate]:
+        """The objectives on validation seeds, else on those of the search."""
+        return self.validated or self.objectives
+
+    @property
     def validation_replications(self) -> int:
         """Its number of validation runs."""
         return replications(self.validated or {})

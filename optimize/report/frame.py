@@ -106,7 +106,7 @@ class Row:
     def plain(self, objective: Objective) -> Estimate | None:
         """The plain mean of an objective in validation runs, else in those of the search; None if unknown."""
         one = self.evaluation
-        return (one.validated or one.objectives).get(objective.name) if one else None
+        return one.estimates.get(objective.name) if one else None
 
     @cached_property
     def differences(self) -> dict[str, Difference]:
