@@ -78,6 +78,7 @@ def measured(name: str, seed: int, work: Path) -> dict[str, Any]:
     words = ["search", "batch/replay", "--runs", str(RUNS), "--replications", str(REPLICATIONS)]
     words += [part for path, value in span(log, first, held).items() for part in ("--set", f"{path}={value}")]
     words += [part for one in OBJECTIVES for part in ("--objective", one)]
+    words += ["--resume"] if (work / "found").exists() else []
     called([*words, "--seed", str(seed), "--jobs", "2", "--out", "found"], work)
     advice = json.loads((work / "found/front.json").read_text(encoding="utf-8"))["recommendations"]
     spans = [(held, end), *((week, week + log.stretch) for week in range(held, end, log.stretch))]
@@ -106,8 +107,12 @@ def judged(
 
 
 def worse(name: str, baseline: list[dict[str, float]], changed: list[dict[str, float]]) -> float | None:
-    """How many times worse a metric is, if significantly and by more than a tenth."""
-    pairs = [(one[name], other[name]) for one, other in zip(baseline, changed, strict=True)]
+    """How many times worse a metric is, if significantly and by more than a tenth.
+
+    A queue may have no job in some of the stretches.
+    """
+    nan = float("nan")
+    pairs = [(one.get(name, nan), other.get(name, nan)) for one, other in zip(baseline, changed, strict=True)]
     pairs = [pair for pair in pairs if all(map(isfinite, pair))]
     if len(pairs) < 2:
         return None
