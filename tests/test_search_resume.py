@@ -143,8 +143,13 @@ def test_where_there_is_no_study_to_resume_one_begins_and_says_so(scenario, tmp_
 
 def test_a_changed_scenario_is_not_resumed_but_a_changed_title_is_no_matter(scenario, tmp_path):
     run(scenario, out=tmp_path, budget=3)
-    with pytest.raises(ScenarioError, match="cannot be resumed: the scenario changed"):
-        run(scenario.override({"workload.count": 9}), out=tmp_path, budget=4, resume=True)
+    other = scenario.override(
+        {"client.n_submit": 2, "sed.speed": 3.0, "sed.count": 4, "network.latency": 0.0}
+    )
+    with pytest.raises(
+        ScenarioError, match=r"the scenario changed \(network\.latency, sed\.sed\.count, sed\.sed\.speed, …\)"
+    ):
+        run(other, out=tmp_path, budget=4, resume=True)
     run(scenario.override({"title": "Better title"}), out=tmp_path, budget=4, resume=True)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from gridtune.optimize.search_space.cases import MEAN, Case, Stored
 from gridtune.optimize.search_space.space import Configuration, Space
 
 IDLE_KEYS = {"title", "source", "description", "search"}  # of a document: do not change what a run gives
+NAMED = 3  # settings that have changed, at most
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,9 @@ class Settings:
         settings = self.as_json()
         mine, theirs = _parts(settings), _parts(stored)
         changed = [name for name in mine if mine[name] != theirs[name]]
-        found = [f"{' and '.join(changed)} changed"] if changed else []
+        paths = list(_differing(mine["the scenario"], theirs["the scenario"]))
+        where = f" ({', '.join(paths[:NAMED])}{', …' if paths[NAMED:] else ''})" if paths else ""
+        found = [f"{' and '.join(changed)} changed{where}"] if changed else []
         return found + [
             f"{name} was {stored[name]}, not {settings[name]}"
             for name in ("robust", "sampler", "batch", "seed", "replications")
@@ -104,3 +107,18 @@ def _parts(settings: Mapping[str, Any]) -> dict[str, Any]:
 def _working(scenario: Mapping[str, Any]) -> dict[str, Any]:
     """What a run depends on."""
     return {name: part for name, part in scenario["document"].items() if name not in IDLE_KEYS}
+
+
+def _differing(one: Any, other: Any, path: str = "") -> Iterator[str]:
+    """Paths at which two documents differ; elements of an array go by their names where they have any."""
+    sides = [
+        {part["name"]: part for part in side if isinstance(part, dict) and "name" in part}
+        if isinstance(side, list)
+        else side
+        for side in (one, other)
+    ]
+    if all(isinstance(side, dict) and side for side in sides):
+        for name in {**sides[0], **sides[1]}:
+            yield from _differing(sides[0].get(name), sides[1].get(name), f"{path}.{name}" if path else name)
+    elif one != other:
+        yield path
