@@ -51,7 +51,7 @@ class Log(NamedTuple):
 LOGS = {
     "KTH-SP2": Log("KTH-SP2-1996-2.1-cln.swf.gz", (0, 32, 48), 4, 5),
     "Gaia": Log("UniLu-Gaia-2014-2.swf.gz", (0, 8, 12), 1, 5),
-    "LPC": Log("LPC-EGEE-2004-1.2-cln.swf.gz", (22, 30, 35), 1, 2),
+    "LPC": Log("LPC-EGEE-2004-1.2-cln.swf.gz", (22, 30, 35), 1, 1),
 }
 
 
