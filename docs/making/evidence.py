@@ -96,7 +96,7 @@ MEASURED = (
     ),
     found("answers.json", "search*", "answers --work WORK --rows docs/data/answers.json"),
     found("recommended.jsonl", "search*", "recommended"),
-    found("inference.jsonl", "search*", "inference few-layers"),
+    found("inference.jsonl", "search*", "inference --rows docs/data/inference.jsonl"),
     found("federation.json", "search*", "federation --work WORK --rows docs/data/federation.json"),
     found(
         "federation_week.json",
