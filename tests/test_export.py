@@ -91,6 +91,7 @@ def test_a_recommendation_is_exported_sparse_and_in_full_on_request(kept):
     assert relative(12.0, sparse.objectives["completed"].start, COMPLETED) in told, (
         "what the change does alone"
     )
+    assert told.startswith("Worse: "), "harm comes first"
 
 
 def load_text(text):

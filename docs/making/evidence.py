@@ -26,6 +26,10 @@ from stamps import changes, git, made, stamp
 
 SIMULATOR = ("model", "agents", "scenarios")
 CODE = (*SIMULATOR, "optimize")
+KEEPING = (  # how runs, studies and results are written and read again
+    "optimize/runs", "optimize/studies", "optimize/search.py", "optimize/exploration.py",
+    "optimize/validation.py", "scenarios/results", "scenarios/workers",
+)  # fmt: skip
 PLOTS = "scenarios/plots"
 SYSTEMS = ("batch", "cigri", "deadline", "diet", "dirac", "egee")
 OF_SEARCHES = {  # what else draws pictures of these pages
@@ -142,6 +146,13 @@ MEASURED = (
         code=CALIBRATION,
         needs="real traces",
     ),
+    found(
+        "my_log_slurm.json",
+        "batch/* search*",
+        "my_log --slurm 100000 --work WORK --rows docs/data/my_log_slurm.json",
+        code=CALIBRATION,
+        needs="real traces",
+    ),
     found("claims", CLAIMED, f"claims {ENDLESS}"),
     found("claim_mutants.json", CLAIMED, f"claims --mutants {ENDLESS}"),
     found("claim_seeds.json", CLAIMED, f"claims --seeds {ENDLESS}"),
@@ -158,14 +169,19 @@ MEASURED = (
     ),
     timed("time_left.json", "time_left --work WORK", "optimize/report/progress.py", "optimize/search.py"),
     timed("fuzz.json", f"fuzz 2000 {ENDLESS} --rows docs/data/fuzz.json", *CODE),
-    timed("io_faults.json", f"io_faults {ENDLESS} --rows docs/data/io_faults.json", *CODE, needs="cc"),
+    timed(
+        "io_faults.json",
+        f"io_faults --every 5 {ENDLESS} --rows docs/data/io_faults.json",
+        *KEEPING,
+        needs="cc",
+    ),
     timed(
         "full_disk.json",
         f"full_disk DISK {ENDLESS} --rows docs/data/full_disk.json",
-        *CODE,
+        *KEEPING,
         needs="a small file system",
     ),
-    timed("kills.json", f"kills {ENDLESS} --rows docs/data/kills.json", *CODE, needs="PostgreSQL"),
+    timed("kills.json", f"kills {ENDLESS} --rows docs/data/kills.json", *KEEPING, needs="PostgreSQL"),
     timed("mutants.json", f"mutants {ENDLESS} --rows docs/data/mutants.json", *CODE),
 )
 

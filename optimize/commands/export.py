@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +26,7 @@ from gridtune.optimize.report.recommended import changed_values
 from gridtune.plain_text import escaped
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.results.files import version_of
-from gridtune.scenarios.results.text import terminal_width, text_table, wrapped
-
-TITLE = 14  # letters in a line of a column's title
+from gridtune.scenarios.results.text import terminal_width, wrapped
 
 
 def exported(study: Study, name: str, *, full: bool = False) -> str:
@@ -65,7 +63,9 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
 
 
 def differences(study: Study, name: str, *, full: bool = False) -> str:
-    """What to change in the baseline to get a configuration, the most effective change first.
+    """What to change in the baseline to get a configuration, and what that does.
+
+    Harm comes first, then the objectives, then each change, the most effective first.
 
     Args:
         study, name, full: see `exported`.
@@ -77,17 +77,46 @@ def differences(study: Study, name: str, *, full: bool = False) -> str:
     changes = _parameter_changes(row, values)
     if not changes:
         return "Nothing to change: this is the baseline.\n"
-    objectives = study.details.objectives if row.differences else ()
-    rows = [
-        [f"{one.path}  {change_text(one)}", *(_effect(row, one, metric) for metric in objectives)]
-        for one in changes
-    ]
-    if objectives:
-        together = [change(row.differences[one.name], row.baseline(one), one) for one in objectives]
-        rows.append(["all together", *together])
-    width, titles = terminal_width(), ["change", *(metric_label(one, TITLE) for one in objectives)]
-    lines = wrapped(_notes(study, row, values, changes), width)
-    return "\n".join([text_table(titles, rows, width), *lines]) + "\n"
+    lines = [*_sum(row), *_listed(study, row, values, changes)]
+    return "\n".join(wrapped(lines, terminal_width())) + "\n"
+
+
+def _sum(row: Row) -> Iterator[str]:
+    """What all changes together do, harm first, and what is left out."""
+    if row.advice is not None:
+        yield from (f"Worse: {harm_text(one)}" for one in row.advice.harms)
+    if row.differences:
+        told = [
+            f"{metric_label(one)} {change(row.differences[one.name], row.baseline(one), one)}"
+            for one in row.front.objectives
+        ]
+        yield f"All changes together: {', '.join(told)}"
+    if row.advice is not None and row.advice.without_effect:
+        yield f"Left out, without measurable effect: {', '.join(row.advice.without_effect)}"
+    if row.differences:
+        yield f"{SAME} no significant difference from the baseline (95 %)"
+        yield ""
+
+
+def _listed(
+    study: Study, row: Row, values: Mapping[str, Value], changes: Sequence[ParameterChange]
+) -> Iterator[str]:
+    """Each change, what the parameter is, and what the change alone does where somebody ran that."""
+    scenario = study.scenario.override(values)
+    for one in changes:
+        about = meaning(scenario, one.path)
+        unit = f" {about.unit}" if about.unit else ""
+        yield f"{one.path}  {change_text(one)}{unit}"
+        if about.text:
+            yield f"  {about.text}"
+        if one.alone:
+            known = [metric for metric in row.front.objectives if metric.name in one.alone]
+            yield f"  alone: {', '.join(_effect(row, one.alone[metric.name], metric) for metric in known)}"
+
+
+def _effect(row: Row, gap: float, metric: Objective) -> str:
+    """What a change alone does to an objective."""
+    return f"{metric_label(metric)} {relative(gap, row.baseline(metric), metric) if gap else SAME}"
 
 
 def _parameter_changes(row: Row, values: Mapping[str, Value]) -> list[ParameterChange]:
@@ -96,32 +125,6 @@ def _parameter_changes(row: Row, values: Mapping[str, Value]) -> list[ParameterC
         return list(row.advice.changes)
     changed = changed_values(row.front, values).items()
     return [ParameterChange(path, before, after) for path, (before, after) in changed if after is not None]
-
-
-def _effect(row: Row, one: ParameterChange, metric: Objective) -> str:
-    """What a change alone does to an objective; nothing where nobody ran that."""
-    gap = one.alone.get(metric.name)
-    return "" if gap is None else relative(gap, row.baseline(metric), metric) if gap else SAME
-
-
-def _notes(
-    study: Study, row: Row, values: Mapping[str, Value], changes: list[ParameterChange]
-) -> Iterator[str]:
-    """What the numbers are, what is left out, what gets worse, and what each parameter is."""
-    if row.differences:
-        yield f"{SAME} no significant difference from the baseline (95 %)"
-    if any(one.alone for one in changes):
-        yield "Each line: what this change alone does to the baseline."
-    if row.advice is not None:
-        if row.advice.without_effect:
-            yield f"Left out, without measurable effect: {', '.join(row.advice.without_effect)}"
-        yield from (f"Worse: {harm_text(one)}" for one in row.advice.harms)
-    scenario = study.scenario.override(values)
-    for one in changes:
-        about = meaning(scenario, one.path)
-        unit = f" [{about.unit}]" if about.unit else ""
-        if about.text:
-            yield f"{one.path}{unit}: {about.text}"
 
 
 def _provenance(row: Row, values: Mapping[str, Value]) -> Iterator[str]:
