@@ -162,6 +162,7 @@ MEASURED = (
         "tests/benchmarks/event_price.c",
         needs="cc",
     ),
+    timed("speed.json", "speed --rows docs/data/speed.json", *SIMULATOR, needs="real traces, SimPy"),
     timed("profile_shares.json", "profile_shares > docs/data/profile_shares.json", *SIMULATOR),
     timed("scaling.jsonl", "scaling --rows docs/data/scaling.jsonl", *SIMULATOR),
     timed(

@@ -152,6 +152,7 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "peers": speed_tables.peers_table,
         "profile_shares": speed_tables.shares_table,
         "scaling": speed_tables.scaling_table,
+        "speed": speed_tables.speed_table,
         "time_left": time_left.table,
     },
 }
