@@ -19,7 +19,8 @@ def texts(rows: list[dict[str, Any]]) -> str:
 def held(rows: list[dict[str, Any]]) -> str:
     """A row for each recommendation: its changes, the gains that it keeps, what it makes worse."""
     lines = [
-        "| search | seed | recommendation | changes on the front | recommended | kept of each gain | worse |",
+        "| search | seed | recommendation | changes on the front | recommended | share of each gain "
+        "| worse |",
         "|---|---:|---|---:|---:|---|---|",
     ]
     for row in sorted(rows, key=lambda row: (row["search"], row["seed"])):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from math import floor, log10
 from statistics import fmean
+from textwrap import fill
 from typing import Any
 
 import moocore
@@ -41,6 +42,25 @@ def fronts_table(data: dict[str, Any]) -> str:
     empty = " | ".join([""] * (4 + len(names)))
     lines.append(f"| | settings of the papers | {empty} | {volume(settings):.3f} |")
     return "\n".join(lines)
+
+
+def volumes_text(data: dict[str, Any]) -> str:
+    """The mean hypervolume of the default sampler, in those of the papers' settings and of random search."""
+    names, papers = data["objectives"], data["papers"]
+    fronts = [(row["sampler"], _means(row["objectives"], names)) for row in data["fronts"]]
+    settings = _means([runs for name, runs in papers.items() if name != "baseline"], names)
+    every = [one for _, configurations in fronts for one in configurations]
+    volume = _volume(every + settings)
+    found = {
+        sampler: fmean(volume(front) for name, front in fronts if name == sampler) for sampler, _ in fronts
+    }
+    auto, other, union = found["auto"], found["random"], volume(every)
+    said = (
+        f"The mean hypervolume of `auto` is {auto / volume(settings):.0f} times that of the papers' "
+        f"settings, and {auto / other:.2f} times that of random search. All fronts together have a "
+        f"hypervolume of {union:.2f}, {union / other:.2f} times that of random search."
+    )
+    return fill(said, 150)
 
 
 def _means(configurations: Iterable[dict[str, list[float]]], names: list[str]) -> list[list[float]]:

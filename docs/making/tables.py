@@ -133,6 +133,7 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "signal federations": federations_table,
         "federation": search_tables.fronts_table,
         "federation fronts": front_signal_table,
+        "federation volumes": search_tables.volumes_text,
         "federation_parts small": partial(search_tables.parts_table, scenario="federation/small"),
         "federation_week": search_tables.fronts_table,
         **{
