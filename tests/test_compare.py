@@ -238,3 +238,18 @@ def test_runs_of_different_jobs_are_said_first(call, tmp_path):  # noqa: F811
     assert same["differing_workloads"] == []
     assert "different jobs (workload.user.count)" in compare_text(other, 80).splitlines()[0]
     assert "different jobs" not in compare_text(same, 80)
+
+
+def test_runs_of_one_log_whose_content_has_changed_have_different_jobs(call, tmp_path):  # noqa: F811
+    log = tmp_path / "log.swf"
+    for name, count in (("all", 40), ("again", 40), ("half", 20)):
+        rows = [f"{k} {600 * k} 0 900 2 -1 -1 2 1200 -1 1 1 1 -1 1 -1 -1 -1" for k in range(1, count + 1)]
+        log.write_text("\n".join(["; MaxProcs: 8", *rows]) + "\n")
+        words = ("run", "batch/replay", "--set", f"workload.trace={log}", "--out", str(tmp_path / name))
+        (tmp_path / f"{name}.json").write_text(call(*words, "--format", "json").out)
+    for suffix in ("", ".json"):
+        first, same, other = (f"{tmp_path / name}{suffix}" for name in ("all", "again", "half"))
+        assert run_compare(first, same)["differing_workloads"] == []
+        made = run_compare(first, other)
+        assert made["differing_workloads"] == ["jobs.size-small"]
+        assert not made["paired"]

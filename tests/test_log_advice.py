@@ -5,13 +5,15 @@ import pytest
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.model.streams import AS_LOGGED
+from gridtune.optimize.api import open_study
 from gridtune.optimize.budget import Budget, Meter
+from gridtune.optimize.commands.export import exported
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
 from gridtune.optimize.report.answer import answer
 from gridtune.optimize.runs.stored import load as load_study
 from gridtune.optimize.search import search
-from gridtune.scenarios import load
+from gridtune.scenarios import load, simulate
 
 WEEKS = 9
 RULES = {"fcfs": 0.0, "easy": 1.0, "conservative": 2.0}
@@ -116,3 +118,12 @@ def test_a_search_with_a_limit_tells_no_changes_that_do_nothing(log):
     assert [one.path for one in advice.changes] == ["site.cluster.policy"]
     assert advice.without_effect
     assert 6 <= advice.replications <= 12
+
+
+def test_a_configuration_found_on_drawn_weeks_is_exported_on_the_whole_log(log, tmp_path):
+    scenario = load("batch/replay").override({"workload.trace": str(log)})
+    search(scenario, budget=3, seed=1, vary=["site.cluster.policy=fcfs,easy"], out=tmp_path / "found")
+    made = tmp_path / "made.toml"
+    made.write_text(exported(open_study(tmp_path / "found"), "1"))
+    assert "resample" not in made.read_text().partition("\n\n")[2]
+    assert len(simulate(load(made), 1).record.jobs) == 7 * WEEKS

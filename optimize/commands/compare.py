@@ -28,6 +28,7 @@ OTHER_CASES = "The two were searched in other scenarios"
 OWN_RUNS = "Values are plain means of each configuration's own runs."
 SPARE = 3  # lines for the head of the table
 MOST = 3  # settings of workloads that are named
+JOBS = "jobs.size-"  # metrics: how many jobs of a class there are, whatever becomes of them
 NAME = 20  # columns that names have at least
 SUBJECTS = "a study, the folder of `gridtune run --out`, or the JSON that `gridtune run --format json` prints"
 
@@ -90,10 +91,12 @@ def run_compare(a: str, b: str) -> dict[str, Any]:
     if isinstance(first, Study) and isinstance(second, Study):
         apart, rows = _studies(first, second)
     elif isinstance(first, KeptRun) and isinstance(second, KeptRun):
-        apart, rows = _runs(first, second)
         here, there = first.origin.workloads, second.origin.workloads
         if here and there:
             jobs = [path for path in {**here, **there} if here.get(path) != there.get(path)]
+        counts = [name for name in first.values if name.startswith(JOBS) and _differ(name, first, second)]
+        jobs += [] if jobs else counts
+        apart, rows = _runs(first, second, "The runs have different jobs" if counts else "")
     else:
         raise ScenarioError(f"{a} and {b}: one is a study and the other a run; compare two of a kind")
     return {
@@ -279,8 +282,13 @@ def _studies_apart(a: Study, b: Study) -> str:
     return reasons[0] if all(reasons) else OTHER_CASES if any(reasons) else ""
 
 
-def _runs(a: KeptRun, b: KeptRun) -> tuple[str, list[Row]]:
-    apart = a.origin.apart(b.origin)
+def _differ(name: str, a: KeptRun, b: KeptRun) -> bool:
+    """Whether a metric differs in a replication that both have."""
+    return any(one != other for one, other in zip(a.values[name], b.values.get(name, ()), strict=False))
+
+
+def _runs(a: KeptRun, b: KeptRun, apart: str) -> tuple[str, list[Row]]:
+    apart = apart or a.origin.apart(b.origin)
     shared = [name for name in a.values if name in b.values]
     if not shared:
         raise ScenarioError("the runs have no metric in common")

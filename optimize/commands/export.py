@@ -25,6 +25,7 @@ from gridtune.optimize.report.numbers import (
 from gridtune.optimize.report.recommended import changed_values
 from gridtune.plain_text import escaped
 from gridtune.scenarios.document.path_meaning import meaning
+from gridtune.scenarios.execution.log_noise import as_logged
 from gridtune.scenarios.results.files import version_of
 from gridtune.scenarios.results.text import terminal_width, wrapped
 
@@ -32,7 +33,8 @@ from gridtune.scenarios.results.text import terminal_width, wrapped
 def exported(study: Study, name: str, *, full: bool = False) -> str:
     """A configuration as a scenario document that runs by itself, with its provenance as comments.
 
-    Traces that lie beside the searched scenario are named in full, as the document may be kept elsewhere.
+    Logs are replayed as they are, also where the search resampled them. Traces that lie beside the searched
+    scenario are named in full, as the document may be kept elsewhere.
 
     Args:
         name: letter of a recommendation, `baseline`, or a number.
@@ -42,7 +44,8 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
         ScenarioError: there is no such configuration.
     """
     row, values = chosen(study.details, name, full=full)
-    scenario = study.scenario.override(values)
+    searched = study.scenario.override(values)
+    scenario = as_logged(searched)
     document = _located(scenario.document, scenario.base)
     seed = study.settings.seed
     title = f" ({row.advice.letter}, {row.advice.title})" if row.advice else ""
@@ -52,7 +55,9 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
         f"of the scenario {study.settings.scenario.name}, searched by gridtune with seed {seed} "
         f"({study.settings.sampler}, {len(study.archive.evaluations)} configurations)",
         *_provenance(row, values),
-        f"The search ran it as `gridtune run` does with --seed {seed} --replications {replications}.",
+        f"The search ran it as `gridtune run` does with --seed {seed} --replications {replications}."
+        if scenario is searched
+        else "It replays each log as it is; the search resampled them.",
     ]
     if scenario.plugins:
         files = ", ".join(scenario.plugins)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from gridtune.scenarios.document.scenario import Scenario
@@ -42,6 +43,19 @@ def with_noise(scenario: Scenario) -> tuple[Scenario, list[str]]:
             how = f"shake, as {workload.trace} has {counted(count, 'whole week')}, fewer than {ENOUGH}"
         notes.append(f"{place}.resample: {how}; --set {place}.resample=none repeats the log")
     return (scenario.override(changes) if changes else scenario), notes
+
+
+def as_logged(scenario: Scenario) -> Scenario:
+    """The scenario with its logs as they are, whatever resamples them."""
+    document = dict(scenario.document)
+    names = {one.name for one in scenario.active.workload if isinstance(one, TraceJobs) and one.resampled}
+    document["workload"] = [
+        {key: value for key, value in one.items() if not key.startswith("resample")}
+        if one["name"] in names
+        else one
+        for one in document.get("workload", [])
+    ]
+    return replace(scenario, document=document) if names else scenario
 
 
 def resampled(scenario: Scenario) -> list[TraceJobs]:
