@@ -65,18 +65,23 @@ class Grid(mesa.Model):
             self.agenda.every(sample_period, self._sample, order=OBSERVATION)
 
     def add_slots(self, count: int, speed: float = 1.0) -> None:
-        """Enter places where jobs can run."""
+        """Enter places where jobs can run.
+
+        Args:
+            count: the number of slots.
+            speed: the speed of each: seconds of work at speed 1 that it does in a second.
+        """
         self.slots += count
         self.capacity += count * speed
 
     @property
     def mean_speed(self) -> float:
-        """Of the slots; 1 while there are none."""
+        """The mean speed of the slots; it is 1 while there are none."""
         return self.capacity / self.slots if self.slots else 1.0
 
     @property
     def now(self) -> float:
-        """Current simulated time in seconds."""
+        """The current simulated time in seconds."""
         return self.agenda.now
 
     def step(self) -> None:

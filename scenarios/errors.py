@@ -10,11 +10,11 @@ LONGEST = 2_000  # characters of a line that is meant to be read
 
 
 class ScenarioError(ValueError):
-    """A scenario, a path into it or a file that it names is not usable.
+    """The error of a scenario, a path into it, a file or an argument that is not usable.
 
     Attributes:
-        faults: one line each, every fault at once; what is too long to be read is cut.
-        trace: where it was raised in another process, or in a run; "" if here.
+        faults: every fault at once, a line each; a line that is too long to be read is cut.
+        trace: the traceback of another process, or of a run, that raised it; "" if there is none.
 
     Example:
         >>> import gridtune as gt

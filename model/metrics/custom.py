@@ -34,15 +34,16 @@ class MetricError(ValueError):
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """What a metric is computed from: a run that has ended. Nothing of it may be changed.
+    """A run that has ended, from which a metric is computed. A metric must not change anything of it.
 
     Attributes:
         record: everything that happened: jobs, stays, signals, messages, counters.
-        users: how each user fared, by name; see `UserOutcome`.
-        metrics: values of gridtune's own metrics in this run, by name; in the units of `gridtune run`.
-        end: simulated time at which the run ended, s.
-        slots: places where a job could run.
-        capacity: sum of the speeds of the slots: seconds of work at speed 1 that the grid can do in a second.
+        users: the outcome of each user, by name; see `UserOutcome`.
+        metrics: values of gridtune's own metrics in this run, by name, in the units of `gridtune run`.
+        end: the simulated time at which the run ended, s.
+        slots: the number of places where a job could run.
+        capacity: the sum of the speeds of the slots: seconds of work at speed 1 that the grid can do in a
+            second.
 
     Example:
         >>> import gridtune as gt
@@ -61,7 +62,7 @@ class FinishedRun:
 
     @property
     def jobs(self) -> Sequence[Job]:
-        """Every job, in the order of creation; times in s, nan where there is none."""
+        """The jobs in the order of their creation; times are in s, and nan where there is none."""
         return self.record.jobs
 
 
@@ -118,15 +119,15 @@ def metric(
     """Make a function of a finished run a metric, usable like those of gridtune.
 
     Args:
-        name: letters, digits and underscores; a metric of gridtune of that name must not exist.
-        unit: of the values, e.g. `s` or `jobs`; "" for a pure number.
-        direction: `minimize` or `maximize`: which way is better.
-        meaning: one line; the first line of the function's docstring if left out.
-        resolution: least difference between two values that means anything, in the unit; 0 if any does.
+        name: the name, of letters, digits and underscores; gridtune must not have a metric of that name.
+        unit: the unit of the values, e.g. `s` or `jobs`; "" for a pure number.
+        direction: which way is better: `minimize` or `maximize`.
+        meaning: the meaning in one line; the first line of the function's docstring if left out.
+        resolution: the least difference between two values that means anything, in the unit; 0 if any does.
 
     Returns:
-        a decorator; the function gets a `FinishedRun` and returns a number, or nan where there is none. Equal
-        runs must give equal numbers.
+        A decorator that returns the function unchanged. The function gets a `FinishedRun` and returns a
+        number in the unit, or nan where there is none. Equal runs must give equal numbers.
 
     Raises:
         MetricError: the name or direction is not possible.

@@ -45,7 +45,7 @@ class Outcome:
 
     @property
     def unhappy(self) -> bool:
-        """Whether any of this mandatory work failed."""
+        """True if any mandatory job of the user failed."""
         return self.mandatory_failed > 0
 
 

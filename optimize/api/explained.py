@@ -15,10 +15,10 @@ from gridtune.optimize.front.changes import Change
 
 
 class Explained:
-    """Why a configuration, in words and as tables; `print` shows the words.
+    """The explanation of a configuration, in words and as tables; `print` shows the words.
 
     Attributes:
-        details: the explanation with all that stands behind it.
+        details: the explanation as records, with all numbers behind it.
 
     Example:
         >>> import gridtune as gt
@@ -41,18 +41,25 @@ class Explained:
 
     @cached_property
     def changes(self) -> pd.DataFrame:
-        """What the configuration changes against the baseline, a row for each objective.
+        """The changes from the baseline to the configuration, a row for each objective.
+
+        The index is the name of the metric.
 
         `start` and `to` are posterior means, as on the front, if the posterior has the configuration and the
         baseline, else means over paired validation replications. `difference` is `to` minus `start`, `low`
-        and `high` its 95 % interval, all in the `unit` of the metric; `better` says whether that is good,
-        and `verdict` how certain it is. Where the interval holds 0, the difference is not significant.
+        and `high` its 95 % interval, all in the `unit` of the metric. `better` says whether that is good.
+        `verdict` says how certain it is: `equal`, `clearly`, `probably`, `unsure` or `unknown`. Where the
+        interval holds 0, the difference is not significant.
         """
         return _table(["metric"], [(c.metric.name, *_change(c)) for c in self.details.changes])
 
     @cached_property
     def ablations(self) -> pd.DataFrame:
-        """What putting back each setting alone changes, a row for each setting (`path`) and objective."""
+        """The effect of putting back each setting alone, a row for each setting and objective.
+
+        The index is `path` and `metric`; the columns are those of `changes`. The frame is empty if no
+        ablation was asked for.
+        """
         removed = self.details.ablations or ()
         rows = [(one.path, c.metric.name, *_change(c)) for one in removed for c in one.changes]
         return _table(["path", "metric"], rows)

@@ -32,19 +32,22 @@ def search(
     """Search a scenario's parameters for the best trade-offs.
 
     Args:
-        scenario: what `load` gave, or the name or file of a scenario.
-        jobs: worker processes; all cores if left out. They do not change the result.
-        dask: address of the scheduler of a Dask cluster to run on instead.
-        progress: whether to say on standard error how far it is; on a terminal only if left out.
-        vary: by dotted path a list of values or a tuple `(low, high)` or `(low, high, "log")`, added to the
-            scenario's own search space or put in its place. Or texts as on the command line.
+        scenario: a scenario, or the name or file of one.
+        jobs: the number of worker processes; all cores if left out. It does not change the result.
+        dask: the address of the scheduler of a Dask cluster to run on instead.
+        progress: whether to report progress on standard error; on a terminal only if left out.
+        vary: by dotted path a list of values or a tuple `(low, high)` or `(low, high, "log")`, which add to
+            the scenario's own search space or replace parts of it. Or texts as on the command line.
         others: additional scenarios that every configuration runs in.
-        fields: all else that may be asked for, by name: `budget`, `runs`, `time`, `objectives`, `require`,
+        fields: all other settings, by name: `budget`, `runs`, `time`, `objectives`, `require`,
             `sampler`, `replications`, `seed`, `out` and the others of `optimize.config.SearchConfig`.
 
+    Returns:
+        The study: its `evaluations` has a row for each configuration, its `front` for each on the front.
+
     Raises:
-        ScenarioError: what was asked for cannot be done; found before anything is computed or written.
-        KeyboardInterrupt: what was finished is kept, if anything is.
+        ScenarioError: a setting is not possible; it is raised before anything is computed or written.
+        KeyboardInterrupt: the search was interrupted; a study in `out` or `storage` keeps what was finished.
 
     Example:
         >>> import gridtune as gt
@@ -68,12 +71,15 @@ def search(
 
 
 def open_study(study: Path | str, name: str | None = None, *, skip_broken: bool = False) -> Study:
-    """The study that a search has kept.
+    """Open the study that a search has kept; nothing of it is changed.
 
     Args:
-        study: a search's folder, a journal file, or the URL of a storage.
-        name: of the study, where the storage holds several.
+        study: the folder of a search, a journal file, or the URL of a storage.
+        name: the name of the study, where the storage holds several.
         skip_broken: whether to pass over broken lines of the table of runs.
+
+    Returns:
+        The study as `search` returned it, or as far as the search has come.
 
     Raises:
         ScenarioError: there is no such study, or several to choose from, or it is damaged.

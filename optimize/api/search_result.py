@@ -43,12 +43,12 @@ PAGE, OVERVIEW = "front.html", "pairs.png"  # what a search leaves in its folder
 
 @dataclass(frozen=True, repr=False)
 class Study:
-    """What a search has found: `search` gives it, and `open_study` finds it again.
+    """The results of a search, which `search` returns and `open_study` opens again.
 
     Attributes:
-        settings: what was searched, and how.
+        settings: the settings of the search: scenario, search space, objectives, sampler, seed, constraints.
         archive: every evaluation, as records.
-        notes: what to know of how it was kept, a line each, such as a search that has not ended.
+        notes: notes on the study as it was opened, a line each, such as a search that has not ended.
 
     Example:
         >>> import gridtune as gt
@@ -63,12 +63,12 @@ class Study:
 
     @property
     def failures(self) -> tuple[Failed, ...]:
-        """Configurations that could not be evaluated, and why."""
+        """The configurations that could not be evaluated: `number`, `values` by path and the `reason`."""
         return self.archive.failed
 
     @property
     def name(self) -> str:
-        """Of the study; that of the scenario unless it was given another."""
+        """The name of the study: that of the scenario, unless the search was given another."""
         return self.archive.study
 
     @property
@@ -78,21 +78,29 @@ class Study:
 
     @cached_property
     def details(self) -> Front:
-        """The front with all that is known of it: bootstrap, hypervolumes, reference point."""
+        """The front as records: members, estimated means, posterior, hypervolumes and reference point."""
         return front(self.archive)
 
     @cached_property
     def evaluations(self) -> pd.DataFrame:
-        """A row for each configuration, by `number`; first baseline, recommendations and front.
+        """The configurations, a row for each; first come the baseline, the recommendations and the front.
 
-        Columns: `name` (`baseline`, the letter of a recommendation, or the number) and `state` (`baseline`,
-        `front`, `dominated`, `infeasible` or `failed`); of each objective the expected mean, as every report
-        shows it, its `_difference` to the baseline with the 95 % interval (`_difference_low` and
-        `_difference_high`), the plain mean of its runs in the search (`_search` and `_search_se`) and on
-        validation seeds (`_validated` and `_validated_se`); `probability_non_dominated`; how many runs stand
-        behind it (`replications`, `validation_replications`); `failure`, why it could not be evaluated; its
-        parameters, by path (missing where one does not exist); the means of all other metrics in the search.
-        Units are those of the metrics.
+        The index is the `number` of the configuration. Values are in the units of the metrics. Columns:
+
+        - `name`: `baseline`, the letter of a recommendation, or the number.
+        - `state`: `baseline`, `front`, `dominated`, `infeasible` or `failed`.
+        - `on_front`, `feasible`: whether it is on the front, and whether it meets the constraints.
+        - `OBJECTIVE`: the estimated mean, as every report shows it.
+        - `OBJECTIVE_difference`, `_difference_low`, `_difference_high`: the difference from the baseline, and
+          its 95 % interval.
+        - `OBJECTIVE_search`, `OBJECTIVE_validated`: the plain means of the runs in the search and on
+          validation seeds; `_se` (such as `OBJECTIVE_search_se`) is their standard error.
+        - `METRIC<=BOUND`: for each constraint, the metric where it is nearest to the bound.
+        - `probability_non_dominated`: the probability that no other configuration dominates it.
+        - `replications`, `validation_replications`: the number of runs in the search and on validation seeds.
+        - `equivalents`: the number of other configurations that gave the same in every run.
+        - `failure`: why it could not be evaluated; else "".
+        - the parameters by path (missing where one does not exist), and the means of all other metrics.
 
         Example:
             >>> len(study.evaluations), study.evaluations["completed"].dtype
@@ -102,28 +110,35 @@ class Study:
 
     @cached_property
     def front(self) -> pd.DataFrame:
-        """The rows of `evaluations` that are on the Pareto front.
+        """The configurations on the Pareto front, a row for each, with the columns of `evaluations`.
 
-        Of configurations that gave the same in every run there is one, and `equivalents` counts the others.
+        If several gave the same in every run, one is shown, and `equivalents` counts the others.
         """
         return frame(self.details, [row for row in listed(self.details) if row.on_front])
 
     @property
     def hypervolume(self) -> float:
-        """Of the front, by estimated means, up to `details.reference`; its unit is the product of theirs."""
+        """The hypervolume that the front dominates, by estimated means, up to `details.reference`.
+
+        Its unit is the product of the units of the objectives.
+        """
         return self.details.hypervolume
 
     @property
     def best_trials(self) -> list[FrozenTrial]:
-        """The configurations on the front as trials of Optuna, in the order of `front`."""
+        """The configurations on the front as Optuna's trials, in the order of `front`."""
         known = {trial.user_attrs[NUMBER]: trial for trial in self.to_optuna().trials}
         return [known[number] for number in self.front.index]
 
     def to_optuna(self) -> optuna.Study:
-        """The configurations as a study of Optuna in memory, for its plots and importances.
+        """Convert to a study of Optuna, for its plots and importances.
 
-        Values are plain means of the runs in the search. The storage of a search holds the same trials with
-        their times: `optuna.load_study(storage=…)` reads it.
+        The storage of a search holds the same trials with their times: `optuna.load_study(storage=…)` reads
+        it.
+
+        Returns:
+            A study in memory with a trial for each configuration; its values are the plain means of the runs
+            in the search, in the units of the objectives.
 
         Example:
             >>> len(study.to_optuna().trials)
@@ -136,28 +151,43 @@ class Study:
         return made.study
 
     def trials_dataframe(self) -> pd.DataFrame:
-        """A row for each configuration in Optuna's columns: `values_…`, `params_…`, `user_attrs_…`."""
+        """Make the data frame that `optuna.Study.trials_dataframe` makes.
+
+        Returns:
+            A frame with a row for each configuration and Optuna's columns: `number`, `values_OBJECTIVE`,
+            `params_PATH`, `user_attrs_…` and `state`.
+
+        Example:
+            >>> "values_completed" in study.trials_dataframe().columns
+            True
+        """
         return self.to_optuna().trials_dataframe(("number", "value", "params", "user_attrs", "state"))
 
     @cached_property
     def recommendations(self) -> pd.DataFrame:
-        """The rows of `evaluations` that are recommended, by their `name`: `A`, `B`, …"""
+        """The recommended configurations, a row for each, with the columns of `evaluations`.
+
+        The index is the letter of the recommendation, `A`, `B`, …; the frame is empty if there are none.
+        """
         table = self.evaluations
         return table[table["name"].str.fullmatch("[A-Z]")].reset_index().set_index("name")
 
     @property
     def summary(self) -> str:
-        """What to change, what that gains and costs, as `gridtune search` prints it."""
+        """The answer as `gridtune search` prints it: what to change, and what that gains and costs."""
         return answer(self.details, WIDTH)
 
     def at(self, configuration: int | str) -> Scenario:
-        """The scenario as a configuration of the search sets it, to be run or changed further.
+        """Set the values of a configuration in the scenario.
 
         Args:
-            configuration: number of a configuration, letter of a recommendation, or `baseline`.
+            configuration: the number of a configuration, the letter of a recommendation, or `baseline`.
+
+        Returns:
+            The scenario with these values, to be run or changed further.
 
         Raises:
-            ScenarioError: there is none.
+            ScenarioError: there is no such configuration.
 
         Example:
             >>> study.at("baseline").run(seed=2)["completed"] > 0
@@ -169,11 +199,14 @@ class Study:
         """Draw the front.
 
         Args:
-            kind: `pairs`, `parallel`, `parameters` or `history`.
-            out: file to write, too (png, svg, pdf).
+            kind: the picture: `pairs`, `parallel`, `parameters` or `history`.
+            out: a file to write as well (png, svg, pdf).
+
+        Returns:
+            A figure of Matplotlib, which notebooks show.
 
         Raises:
-            ScenarioError: no such kind of picture, an empty front, or the file cannot be written.
+            ScenarioError: there is no such picture, the front is empty, or the file cannot be written.
 
         Example:
             >>> len(study.plot("history").axes) > 0
@@ -188,10 +221,16 @@ class Study:
         return drawing
 
     def save(self, out: Path | str) -> Path:
-        """Write the front to a folder as JSON, CSV, a page and an overview picture, and return the folder.
+        """Write the front to a folder as JSON, CSV, a page and an overview picture.
+
+        Args:
+            out: the folder, which is made if need be.
+
+        Returns:
+            The path of the folder.
 
         Raises:
-            ScenarioError: a file cannot be written, or the folder is somebody else's.
+            ScenarioError: a file cannot be written, or the folder has files of others.
         """
         folder, found = own_folder(out), self.details
         write_json(folder / "front.json", to_dict(found))
@@ -223,15 +262,18 @@ class Study:
         dask: str | None = None,
         progress: bool | None = None,
     ) -> Explained:
-        """Why a configuration: its gains and costs on validation seeds, and which settings cause them.
+        """Explain a configuration: its gains and costs on validation seeds, and the settings behind them.
 
         Args:
-            configuration: number of a configuration, `baseline`, or letter of a recommendation, e.g. `A`.
-            replications: validation runs per configuration; as many as the front has if left out.
+            configuration: the number of a configuration, `baseline`, or the letter of a recommendation.
+            replications: the number of validation runs per configuration; that of the front if left out.
             ablate: whether to put its settings back one by one.
-            jobs: worker processes; all cores if left out.
-            dask: address of the scheduler of a Dask cluster to run on instead.
-            progress: whether to say on standard error how far it is; on a terminal only if left out.
+            jobs: the number of worker processes; all cores if left out.
+            dask: the address of the scheduler of a Dask cluster to run on instead.
+            progress: whether to report progress on standard error; on a terminal only if left out.
+
+        Returns:
+            The explanation, in words (`text`) and as frames (`changes`, `ablations`).
 
         Raises:
             ScenarioError: there is no such configuration, or it cannot be run.

@@ -95,12 +95,12 @@ class Explanation:
 
     @property
     def modelled(self) -> bool:
-        """Whether the posterior has the configuration and all of the front."""
+        """True if the posterior has the configuration and all of the front."""
         return modelled(self.front, self.evaluation, *(member.evaluation for member in self.front.on_front))
 
     @property
     def on_front(self) -> bool:
-        """Whether no other configuration on the front dominates it."""
+        """True if no other configuration on the front dominates this one."""
         return self.member is not None and self.member.non_dominated
 
     def to_dict(self) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class Member:
 
     @property
     def validated(self) -> bool:
-        """Whether it has validation runs, and does not rest on runs of the search alone."""
+        """True if the configuration has validation runs, so it does not rest on the search alone."""
         return self.evaluation.validated is not None
 
     @property
@@ -101,7 +101,7 @@ class Front:
 
     @property
     def objectives(self) -> tuple[Objective, ...]:
-        """What was traded off."""
+        """The objectives that were traded off."""
         return self.archive.objectives
 
     @property
@@ -111,7 +111,7 @@ class Front:
 
     @property
     def validated(self) -> bool:
-        """Whether any configuration on the front has validation runs."""
+        """True if any configuration on the front has validation runs."""
         return any(member.validated for member in self.on_front)
 
     def costs(self, members: Sequence[Member]) -> Array:

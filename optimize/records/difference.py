@@ -110,12 +110,12 @@ class Change:
 
     @property
     def better(self) -> bool:
-        """Whether the mean gets better."""
+        """True if the mean gets better."""
         return self.difference.mean * (1 if self.metric.direction == "maximize" else -1) > 0
 
     @property
     def significant(self) -> bool:
-        """Whether the mean is not 0 and its interval leaves 0 out; a single pair has no interval."""
+        """True if the mean is not 0 and its interval leaves 0 out; a single pair has no interval."""
         low, high = self.difference.low, self.difference.high
         return bool(self.difference.mean) and (low is None or high is None or low > 0 or high < 0)
 

@@ -42,7 +42,7 @@ class Constraint:
 
     @property
     def upper(self) -> bool:
-        """Whether the metric must stay below the bound."""
+        """True if the metric must stay below the bound."""
         return self.relation in ("<=", "<")
 
     def parts(self, metrics: Collection[str]) -> list[str]:

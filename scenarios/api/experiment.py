@@ -28,10 +28,11 @@ class Scenario(documents.Scenario):
     """A scenario as `load` gives it: checked, and ready to be changed and run.
 
     Attributes:
-        name: `diet/day-regular`, or the path of the file.
-        document: as in the file, with overrides applied.
-        base: folder that files named in the document are relative to.
-        allow_plugins, pinned: which Python files may run that it names; see `scenarios.document.trust`.
+        name: the name of a shipped scenario, such as `diet/day-regular`, or the path of the file.
+        document: the tables of the file as nested dicts, with overrides applied.
+        base: the folder that files named in the document are relative to.
+        allow_plugins: whether the Python files that it names may run, beside those that are trusted anyway.
+        pinned: SHA-256 of Python files by name; a file with another one does not run.
 
     Example:
         >>> import gridtune as gt
@@ -42,10 +43,20 @@ class Scenario(documents.Scenario):
 
     @classmethod
     def of(cls, scenario: documents.Scenario | str | Path) -> Self:
-        """What is meant: a scenario, or the name or file of one.
+        """Make a `Scenario` of a scenario, or of the name or file of one.
+
+        Args:
+            scenario: a scenario, the name of a shipped one, or the path of a TOML file or of a manifest.
+
+        Returns:
+            The scenario, unchanged if it is a `gt.Scenario` already.
 
         Raises:
-            ScenarioError: there is none, or it is not valid.
+            ScenarioError: there is no such scenario, or it is not valid.
+
+        Example:
+            >>> gt.Scenario.of("diet/day-regular") == scenario
+            True
         """
         found = scenario if isinstance(scenario, documents.Scenario) else documents.load(scenario)
         if isinstance(found, cls):
@@ -53,14 +64,18 @@ class Scenario(documents.Scenario):
         return cls(**{field.name: getattr(found, field.name) for field in fields(found)})
 
     def override(self, values: Mapping[str, Any] | None = None, /, **keywords: Any) -> Self:
-        """The scenario with a value set at each path, checked.
+        """Set a value at each path, and check the scenario that results.
 
         Args:
-            values: by dotted path; an element of an array of tables goes by its `name`, `*` stands for all.
-            **keywords: the same, with `__` for each dot: `client__n_submit=100`.
+            values: values by dotted path; an element of an array of tables goes by its `name`, `*` stands for
+                all.
+            **keywords: further values, with `__` for each dot: `client__n_submit=100`.
+
+        Returns:
+            A scenario with these values; this one does not change.
 
         Raises:
-            ScenarioError: a path or value that does not fit.
+            ScenarioError: a path or a value does not fit; `faults` names every one.
 
         Example:
             >>> import gridtune as gt
@@ -81,19 +96,23 @@ class Scenario(documents.Scenario):
         dask: str | None = None,
         tables: bool = True,
     ) -> Result:
-        """Simulate it.
+        """Simulate the scenario.
 
         Args:
-            seed: of all random numbers, non-negative; equal seeds give equal results, whatever `jobs`.
-            replications: how many runs, each on a workload of its own.
-            jobs: worker processes.
+            seed: the seed of all random numbers, non-negative; equal seeds give equal results, whatever
+                `jobs`.
+            replications: the number of runs, each on a workload of its own.
+            jobs: the number of worker processes.
             events: whether to keep the table of events: every transition of every job.
-            out: folder for metrics, manifest and tables; nothing is written without it.
-            dask: address of the scheduler of a Dask cluster that runs it instead.
+            out: the folder for metrics, manifest and tables; nothing is written without it.
+            dask: the address of the scheduler of a Dask cluster that runs it instead.
             tables: whether to keep the tables; without them there are metrics only, for less memory.
 
+        Returns:
+            The result: metrics of every replication, and their tables if they are kept.
+
         Raises:
-            ScenarioError: a number that makes no sense, the folder cannot be written, or a run fails.
+            ScenarioError: a number makes no sense, the folder cannot be written, or a run fails.
 
         Example:
             >>> import gridtune as gt
@@ -142,17 +161,22 @@ def load(
     allow_plugins: bool | None = None,
     **keywords: Any,
 ) -> Scenario:
-    """A shipped scenario by its name, or that of a TOML file or of the manifest of a run.
+    """Load a shipped scenario by its name, or the scenario of a TOML file or of the manifest of a run.
 
     Args:
-        name: `diet/day-regular`, or the path of a file; `gridtune scenarios` lists those shipped.
-        values: to set, by dotted path: `{"middleware.update_period": 60}`.
+        name: the name of a shipped scenario, such as `diet/day-regular`, or the path of a file;
+            `gridtune scenarios` lists the names.
+        values: values to set, by dotted path: `{"middleware.update_period": 60}`.
         allow_plugins: whether the Python files that it names may run, beside those that `gridtune trust` has
             allowed; left out, they may not, unless the process allows it.
-        **keywords: values, too, with `__` for each dot: `middleware__update_period=60`.
+        **keywords: further values, with `__` for each dot: `middleware__update_period=60`.
+
+    Returns:
+        The scenario with the values set, checked.
 
     Raises:
-        ScenarioError: there is none, it is not valid, or a value does not fit; every fault is named.
+        ScenarioError: there is no such scenario, it is not valid, or a value does not fit; `faults` names
+            every fault.
 
     Example:
         >>> import gridtune as gt

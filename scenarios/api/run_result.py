@@ -29,15 +29,17 @@ FEW = ("unhappy_users", "unfairness", "completed", "waiting_mean", "utilisation"
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """What `Scenario.run` gives.
+    """The result of `Scenario.run`: the metrics and tables of every replication.
+
+    `result["completed"]` is the mean of a metric over the replications, in its unit.
 
     Attributes:
-        scenario: what was run, with the values that were set.
-        seed: of the experiment.
+        scenario: the scenario that was run, with the values that were set.
+        seed: the seed of the experiment.
         runs: the metrics of each replication, by name.
         tables: the tables of each replication, by name, as they are written to a folder; empty if they were
             not kept.
-        out: folder to which they were written; None if to none.
+        out: the folder to which the result was written; None if to none.
 
     Example:
         >>> import gridtune as gt
@@ -56,19 +58,20 @@ class Result:
 
     @property
     def replications(self) -> int:
-        """How many runs there are."""
+        """The number of runs, one for each replication."""
         return len(self.runs)
 
     @cached_property
     def summaries(self) -> dict[str, Summary]:
-        """Every metric over the replications, by name."""
+        """Each metric by name: its `mean`, `standard_error`, `unit`, and `values` of the replications."""
         return summarise(self.runs)
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
-        """A row for each metric: `mean` and `standard_error` over the replications, and `unit`.
+        """The metrics, a row for each: `mean` and `standard_error` over the replications, and `unit`.
 
-        The standard error is nan for a single replication, and the mean where one replication has no value.
+        The index is the name of the metric. The standard error is nan for a single replication. The mean is
+        nan where one replication has no value.
 
         Example:
             >>> result.metrics.loc["waiting_mean", "unit"]
@@ -86,17 +89,30 @@ class Result:
 
     @cached_property
     def values(self) -> pd.DataFrame:
-        """A row for each replication, a column for each metric, in the unit that `metrics` names."""
+        """The metrics of each replication: a row for each replication, a column for each metric.
+
+        Units are those that `metrics` names.
+
+        Example:
+            >>> result.values.shape == (result.replications, len(result.metrics))
+            True
+        """
         import pandas as pd
 
         columns = {name: list(one.values) for name, one in self.summaries.items()}
         return pd.DataFrame(columns, index=pd.RangeIndex(self.replications, name="replication"))
 
     def __getitem__(self, name: str) -> float:
-        """The mean of a metric over the replications, in its unit.
+        """Look up the mean of a metric over the replications.
+
+        Args:
+            name: the name of the metric, such as `completed`.
+
+        Returns:
+            The mean, in the unit of the metric.
 
         Raises:
-            KeyError: no such metric.
+            KeyError: the run does not measure this metric.
         """
         if name not in self.summaries:
             near = get_close_matches(name, self.summaries, n=1)
@@ -107,10 +123,11 @@ class Result:
 
     @cached_property
     def jobs(self) -> pd.DataFrame:
-        """A row for each job: `id`, `user`, `group`, `kind`, `site`, `node`, `state`, times, work.
+        """The jobs, a row for each: `id`, `user`, `group`, `kind`, `site`, `node`, `state`, times and work.
 
-        `submit`, `queued`, `start`, `end` and `deadline` are in s (nan: never), `runtime` and `estimate` in s
-        at speed 1, `wasted` in slot-seconds. Of several replications all, with a column `replication`.
+        `submit`, `queued`, `start`, `end` and `deadline` are in s (nan: never). `runtime` and `estimate` are
+        in s at speed 1, `wasted` is in slot-seconds. With several replications, the frame has the jobs of
+        all, and a column `replication`.
 
         Example:
             >>> jobs = result.jobs
@@ -121,20 +138,29 @@ class Result:
 
     @cached_property
     def users(self) -> pd.DataFrame:
-        """A row for each user: jobs, completed and failed ones, `unhappy`, `satisfaction` (1 is ideal).
+        """The users, a row for each: counts of jobs, `unhappy`, `satisfaction` (1 is ideal) and mean times.
 
-        `allocated` and `deserved` are in slot-seconds at speed 1, or as `[metrics]` of the scenario says.
+        `jobs`, `completed`, `lost_jobs` and `mandatory_failed` count jobs; `lost_work` is in slot-seconds at
+        speed 1. `allocated` and `deserved` are, too, unless `[metrics]` of the scenario says otherwise.
+        `waiting_mean` and `response_mean` are in s; `slowdown_mean` has no unit.
+
+        Example:
+            >>> int(result.users["jobs"].sum()) > 0
+            True
         """
         return self.table("users")
 
     @cached_property
     def classes(self) -> pd.DataFrame:
-        """A row for each user and class of jobs; empty where all jobs are of one class. Times in s."""
+        """The classes of jobs, a row for each user and `class`, with the columns of `users`.
+
+        There is neither `deserved` nor `satisfaction`. The frame is empty if all jobs are of one class.
+        """
         return self.table("classes")
 
     @cached_property
     def signals(self) -> pd.DataFrame:
-        """A row for each sample: `time` (s), `name` and `value` of the signal.
+        """The sampled signals, a row for each sample: `time` (s), `name` and `value` of the signal.
 
         Example:
             >>> signals = result.signals.query("replication == 0")
@@ -145,10 +171,22 @@ class Result:
         return self.table("signals")
 
     def table(self, name: str) -> pd.DataFrame:
-        """A table by name: also `stays`, `messages`, `pilots`, and `events` if these were kept.
+        """Look up a table by name.
+
+        Args:
+            name: `jobs`, `users`, `classes`, `signals`, `stays`, `messages`, `pilots` or, if they were kept,
+                `events`.
+
+        Returns:
+            A frame with the rows of all replications; with several there is a column `replication`. Times
+            are in s.
 
         Raises:
             ScenarioError: no table of that name was kept.
+
+        Example:
+            >>> list(result.table("messages").columns[:4])
+            ['agent', 'kind', 'time', 'count']
         """
         import pandas as pd
 
@@ -175,13 +213,16 @@ class Result:
         """Draw a picture of one replication.
 
         Args:
-            kind: `gantt`, `signals`, `queues`, `users`, `classes`, `waits` or `messages`.
-            window: from and to, in s; all that there is to see if left out.
-            replication: which one, from 0.
-            out: file to write, too (png, svg, pdf).
+            kind: the picture: `gantt`, `signals`, `queues`, `users`, `classes`, `waits` or `messages`.
+            window: the start and end of the time shown, in s; the whole run if left out.
+            replication: the index of the replication, from 0.
+            out: a file to write as well (png, svg, pdf).
+
+        Returns:
+            A figure of Matplotlib, which notebooks show.
 
         Raises:
-            ScenarioError: no such kind of picture or replication, nothing to draw, or the file cannot be
+            ScenarioError: there is no such picture or replication, nothing to draw, or the file cannot be
                 written.
 
         Example:
@@ -199,14 +240,20 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """What to know of it, a line each: the logs that were replayed, and work that was left unfinished."""
+        """Notes on the run, a line each: the logs that were replayed, and work that was left unfinished."""
         return [*notes(self.scenario), *unfinished(self.runs)]
 
     def save(self, out: Path | str) -> Path:
-        """Write metrics, manifest and tables to a folder, as `gridtune run --out` does; returns the folder.
+        """Write metrics, manifest and tables to a folder as `gridtune run --out` does.
+
+        Args:
+            out: the folder, which is made if need be.
+
+        Returns:
+            The path of the folder.
 
         Raises:
-            ScenarioError: there are no tables, or the folder cannot be written or is somebody else's.
+            ScenarioError: there are no tables, the folder cannot be written, or it has files of others.
         """
         if not self.tables:
             raise ScenarioError(f"{out}: the tables of the run were not kept, so they cannot be written")
@@ -216,7 +263,16 @@ class Result:
         return folder
 
     def to_dict(self) -> dict[str, Any]:
-        """What `gridtune run --format json` prints."""
+        """Give the result as `gridtune run --format json` prints it.
+
+        Returns:
+            A dict with `scenario`, `seed`, `replications`, `metrics` by name (`mean`, `standard_error`,
+            `values`, `unit`), `out` and, with several classes of jobs, `classes`.
+
+        Example:
+            >>> result.to_dict()["metrics"]["completed"]["unit"]
+            'jobs'
+        """
         made: dict[str, Any] = {
             "scenario": self.scenario.name,
             "seed": self.seed,

@@ -31,15 +31,15 @@ OBJECTIVES = ("unhappy_users", "unfairness", "completed")
 
 @dataclass(frozen=True, repr=False)
 class Sweep:
-    """What `sweep` gives.
+    """The result of `sweep`: the metrics of every combination of the varied values.
 
     Attributes:
-        scenario: what was run.
-        seed: of the experiment; all points see the same workloads.
-        vary: what was varied, each as `PATH=…`.
-        objectives: metrics that pictures and short tables show.
-        outcomes: a dict for each point, as in the JSON of `gridtune sweep`: `values` by path, `metrics` by
-            name, and `failure` where it has none.
+        scenario: the scenario that was run.
+        seed: the seed of the experiment; all combinations run on the same workloads.
+        vary: the varied paths and their values, each as `PATH=…`.
+        objectives: the metrics that pictures and short tables show.
+        outcomes: a dict for each combination, as in the JSON of `gridtune sweep`: `values` by path, `metrics`
+            by name, and `failure` where it has none.
 
     Example:
         >>> import gridtune as gt
@@ -58,14 +58,15 @@ class Sweep:
 
     @property
     def paths(self) -> list[str]:
-        """What was varied."""
+        """The dotted paths of the varied parameters."""
         return list(self.outcomes[0]["values"])
 
     @cached_property
     def points(self) -> pd.DataFrame:
-        """A row for each point: its values, the mean of every metric, and `METRIC_se`, its standard error.
+        """The combinations, a row for each: a column for each path, and each metric's mean and `METRIC_se`.
 
-        A point that failed has no metrics; then the column `failure` says why.
+        Means and standard errors are over the replications, in the unit that `runs` names. A combination that
+        failed has no metrics; then the column `failure` says why.
 
         Example:
             >>> made.points.set_index("workload.count")["completed"].is_monotonic_increasing
@@ -84,7 +85,14 @@ class Sweep:
 
     @cached_property
     def runs(self) -> pd.DataFrame:
-        """A row for each point, replication and metric: what was set, and `metric`, `value`, `unit`."""
+        """The single runs, a row for each combination, replication and metric.
+
+        The columns are the varied paths, `replication` (from 0), `metric`, `value` and its `unit`.
+
+        Example:
+            >>> list(made.runs.columns)
+            ['workload.count', 'replication', 'metric', 'value', 'unit']
+        """
         import pandas as pd
 
         rows = list(self._runs())
@@ -94,14 +102,17 @@ class Sweep:
         return pd.DataFrame(columns).astype({"metric": "category", "value": float, "unit": "category"})
 
     def plot(self, objectives: Sequence[str] = (), *, out: Path | str | None = None) -> Figure:
-        """Metrics over the varied values, with bands of 95 % confidence.
+        """Draw metrics over the varied values, with bands of 95 % confidence.
 
         Args:
-            objectives: names of metrics, a panel each; those of the sweep if left out.
-            out: file to write, too (png, svg, pdf).
+            objectives: the names of metrics, a panel each; those of the sweep if left out.
+            out: a file to write as well (png, svg, pdf).
+
+        Returns:
+            A figure of Matplotlib, which notebooks show.
 
         Raises:
-            ScenarioError: no such metric, or the file cannot be written.
+            ScenarioError: there is no such metric, or the file cannot be written.
 
         Example:
             >>> len(made.plot(["completed"]).axes)
@@ -115,14 +126,26 @@ class Sweep:
         return drawing
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each point: its values and the means of the objectives."""
+        """Give the combinations with the means of the objectives only.
+
+        Returns:
+            A dict for each combination: its values by path, and the mean of each objective by name.
+
+        Example:
+            >>> list(made.rows()[0])
+            ['workload.count', 'unhappy_users', 'unfairness', 'completed']
+        """
         return [
             point["values"] | {name: point["metrics"].get(name, {}).get("mean") for name in self.objectives}
             for point in self.outcomes
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """What `gridtune sweep --format json` prints."""
+        """Give the sweep as `gridtune sweep --format json` prints it.
+
+        Returns:
+            A dict with the name of the `scenario` and the `outcomes`, which are called `points` there.
+        """
         return {"scenario": self.scenario.name, "points": list(self.outcomes)}
 
     def _metrics(self) -> list[str]:
@@ -158,21 +181,24 @@ def sweep(
     """Run every combination of varied values, all on the same workloads.
 
     Args:
-        scenario: what `load` gave, or the name or file of a scenario.
+        scenario: a scenario, or the name or file of one.
         vary: values by dotted path: a list of values, or a tuple `(low, high, count)` or
             `(low, high, count, "log")`. Or texts as on the command line, `PATH=V1,V2,…` or
             `PATH=LOW:HIGH:COUNT[:log]`.
-        seed: of all random numbers, non-negative.
-        replications: runs of each point.
-        jobs: worker processes.
-        objectives: metrics to show; those of the scenario's search if left out.
-        out: folder for `sweep.json` and the manifest; nothing is written without it.
-        plot: picture to draw (png, svg, pdf).
-        dask: address of the scheduler of a Dask cluster that runs it instead.
+        seed: the seed of all random numbers, non-negative.
+        replications: the number of runs of each combination.
+        jobs: the number of worker processes.
+        objectives: the metrics to show; those of the scenario's search if left out.
+        out: the folder for `sweep.json` and the manifest; nothing is written without it.
+        plot: the file of a picture to draw (png, svg, pdf).
+        dask: the address of the scheduler of a Dask cluster that runs it instead.
+
+    Returns:
+        The sweep: its `points` has a row for each combination, the last path varying fastest. A combination
+        that fails does not stop the others, and has no metrics.
 
     Raises:
-        ScenarioError: a value does not fit, a metric is not measured, or a file cannot be written. A point
-            that fails stops nobody: it has no metrics.
+        ScenarioError: a value does not fit, a metric is not measured, or a file cannot be written.
 
     Example:
         >>> import gridtune as gt

@@ -62,17 +62,17 @@ class Scenario:
 
     @property
     def spec(self) -> ScenarioSpec:
-        """The document as typed tables that fit together.
+        """The tables of the document with types and defaults, checked to fit together.
 
         Raises:
-            ScenarioError: with every fault of the document, or the first by which its tables do not fit.
+            ScenarioError: the document has faults, all of which are named, or its tables do not fit.
         """
         _ = self.active
         return self._tables
 
     @cached_property
     def active(self) -> ScenarioSpec:
-        """What of the tables stands in the grid; see `scenarios.document.active_parts`."""
+        """The tables without what is switched off, and without nodes that sites have lent to others."""
         try:
             present = active(self._tables)
             for system in SYSTEMS:
@@ -100,10 +100,16 @@ class Scenario:
         return made
 
     def override(self, values: Mapping[str, Any]) -> Self:
-        """The scenario with a value set at each path, checked.
+        """Set a value at each path, and check the scenario that results.
+
+        Args:
+            values: values by dotted path.
+
+        Returns:
+            A scenario with these values; this one does not change.
 
         Raises:
-            ScenarioError: a path or value that does not fit.
+            ScenarioError: a path or a value does not fit.
         """
         if not values:
             return self
@@ -116,12 +122,12 @@ class Scenario:
 
     @property
     def plugins(self) -> dict[str, str]:
-        """SHA-256 of the Python files that it names, by name; nothing of them is run."""
+        """The SHA-256 of each Python file that the scenario names, by name; no file is run."""
         return {one.name: one.digest for one in self._plugins}
 
     @property
     def parts(self) -> tuple[str, Document, Path, bool, dict[str, str]]:
-        """What it is made of, for another process: the trust that it has here goes with it."""
+        """The arguments that make this scenario in another process, with the trust that it has here."""
         allowed = self.allow_plugins or (bool(self._plugins) and trusted(self._plugins))
         return self.name, self.document, self.base, allowed, self.plugins
 
@@ -133,7 +139,14 @@ class Scenario:
         return f"Scenario({self.name!r})"
 
     def value(self, path: str) -> Any:
-        """What the document (not the defaults) has at a path; None if nothing."""
+        """Look up the value at a path in the document, without defaults.
+
+        Args:
+            path: a dotted path, such as `client.dispatch`.
+
+        Returns:
+            The value, in the unit of the field; None if the document has none there.
+        """
         return value_at(self.document, path)
 
 

@@ -22,16 +22,16 @@ Summary = tuple[dict[str, Metric], dict[str, UserOutcome]]
 
 
 class GridModel(Grid):
-    """A grid for everything that works on Mesa models: `mesa.batch_run`, SolaraViz, one's own loop of steps.
+    """A scenario as a Mesa model, for `mesa.batch_run`, SolaraViz or a loop of steps of your own.
 
-    `step` until the end, `run_model` and `run` give the same jobs, and the metrics that `gridtune run` prints
-    for the same scenario, seed and values.
+    `step` until the end, `run_model` and `run` give the same jobs. They give the metrics that `gridtune run`
+    prints for the same scenario, seed and values.
 
     Args:
         scenario: the name of a shipped scenario, the path of a TOML file, or a scenario that was loaded.
-        seed: of the experiment, non-negative; None, which some versions of Mesa hand in, stands for 1.
-        replication: index of the run under that seed. `iterations` of `mesa.batch_run` would repeat one run;
-            `{"replication": range(10)}` are ten.
+        seed: the seed of the experiment, non-negative; None, which some versions of Mesa hand in, means 1.
+        replication: the index of the run under that seed, from 0. `iterations` of `mesa.batch_run` would
+            repeat one run; `{"replication": range(10)}` makes ten different ones.
         rng: the same as `seed`, by the name that newer versions of Mesa give it.
         **kwargs: values to set in the scenario, by path with `__` for each dot: `client__n_submit=100`.
             `step_length` (s) says how far a step goes; with `math.inf` the first one goes to the end.
@@ -42,7 +42,7 @@ class GridModel(Grid):
             metrics of users' own are nan until the run has ended. After `run`, one row.
 
     Raises:
-        ScenarioError: no such scenario, or a value that does not fit.
+        ScenarioError: there is no such scenario, or a value does not fit.
 
     Example:
         >>> import gridtune as gt
@@ -81,29 +81,40 @@ class GridModel(Grid):
         self.datacollector = mesa.DataCollector({"time": "now", "running": "running", **signals, **metrics})
 
     def step(self) -> None:
-        """Advance by one step length and collect; does nothing once the run has ended."""
+        """Advance by one step length (s) and collect data; once the run has ended, do nothing."""
         if self.running:
             super().step()
             self.datacollector.collect(self)
 
     def run(self) -> None:
-        """Run to the end without stopping at steps, and collect once."""
+        """Run to the end without stopping at steps, and collect data once.
+
+        Example:
+            >>> whole = gt.GridModel("diet/day-regular", client__dispatch="legacy")
+            >>> whole.run()
+            >>> whole.metrics["completed"] == model.metrics["completed"]
+            True
+        """
         if self.running:
             super().run()
             self.datacollector.collect(self)
 
     @property
     def metrics(self) -> dict[str, Metric]:
-        """Metrics by name, as if the run ended now; those of users' own only once it has."""
+        """The metrics by name (`value` and `unit`), as if the run ended now; users' own once it has ended."""
         return self._summarised()[0]
 
     @property
     def users(self) -> dict[str, UserOutcome]:
-        """How each user has fared so far, by name."""
+        """The outcome of each user so far, by name: jobs, work (slot-seconds) and mean times (s)."""
         return self._summarised()[1]
 
     def register_agent(self, agent: mesa.Agent) -> None:
-        """Enter an agent and number it: Mesa calls this."""
+        """Enter an agent and number it; Mesa calls this.
+
+        Args:
+            agent: the agent, which has just been made.
+        """
         super().register_agent(agent)
         counters: dict[mesa.Model, Any] | None = getattr(mesa.Agent, "_ids", None)
         if counters is not None:

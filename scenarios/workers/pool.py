@@ -115,16 +115,27 @@ class Pool:
         self._finished = 0
 
     def map(self, work: Callable[[T], R], tasks: Sequence[T]) -> list[Outcome[R]]:
-        """Outcomes of all tasks, in the order of the tasks; see `run`."""
+        """Run all tasks, and wait for them.
+
+        Args:
+            work: the function that is called with each task; see `run`.
+            tasks: the tasks; see `run`.
+
+        Returns:
+            An outcome for each task, in the order of the tasks.
+        """
         return sorted(self.run(work, tasks), key=lambda outcome: outcome.index)
 
     def run(self, work: Callable[[T], R], tasks: Sequence[T]) -> Iterator[Outcome[R]]:
-        """Outcomes of all tasks, each as it comes.
+        """Run all tasks, and give each outcome as soon as it is there.
 
         Args:
-            work: called with a task; importable from its module if workers are processes. An exception
-                makes that task fail and no other.
-            tasks: picklable if workers are processes.
+            work: the function that is called with each task, importable from its module if workers are
+                processes. An exception makes that task fail and no other.
+            tasks: the tasks, picklable if workers are processes.
+
+        Returns:
+            An iterator over the outcomes, in the order in which tasks end.
         """
         if self._make is None:
             return _in_process(work, tasks)
