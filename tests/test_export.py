@@ -67,6 +67,7 @@ def test_what_to_change_in_words(kept, monkeypatch):
     assert "client.dispatch  ethic -> legacy" in text
     assert f"client.n_submit  {legacy.values['client.n_submit']}" in text
     assert max(map(len, text.splitlines())) <= 80
+    assert text.startswith("Worse in the runs of the search: ")
     assert differences(kept, "baseline").startswith("Nothing to change")
     monkeypatch.setenv("COLUMNS", "60")
     assert max(map(len, differences(kept, str(legacy.number)).splitlines())) <= 60

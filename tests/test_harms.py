@@ -180,3 +180,14 @@ def test_a_class_of_jobs_may_be_called_like_a_queue():
     assert str(label("waiting_mean.queue-x")) == "waiting time of queue-x jobs (mean)"
     assert str(label("waited_p95.queue-x")) == "wait in queue x (95th percentile)"
     assert str(label("slowdown_mean.queue-x")) == "slowdown in queue x (mean)"
+
+
+@pytest.mark.parametrize(("unhappy", "said"), [(0.0, []), (1.0, ["unfairness_jain"])])
+def test_unequal_satisfaction_is_harm_only_where_somebody_is_unhappy(unhappy, said):
+    before = {"unfairness_jain": (100 + NOISE).tolist(), "unhappy_users": [0.0] * 12}
+    after = {"unfairness_jain": (140 - NOISE).tolist(), "unhappy_users": [0.0] * 11 + [unhappy]}
+    names = [one.metric for one in harms(before, after, {}, ["unhappy_users"])]
+    assert names == said
+    runs = ({name: values[-1] for name, values in side.items()} for side in (before, after))
+    found = {one.metric for one in harms_of_replay(*runs, {})}
+    assert "unfairness_jain" in found if unhappy else "unfairness_jain" not in found

@@ -86,8 +86,8 @@ def _plain(value: Any) -> str:
 def held_out_table(rows: list[dict[str, Any]]) -> str:
     """A row for each recommendation: what later weeks say of it."""
     lines = [
-        "| log | seed | | mean slow-down | longest wait, h | metrics that are worse | of them named | worst of the "
-        "others |",
+        "| log | seed | | mean slow-down | longest wait, h | metrics that are worse | of them named "
+        "| worst of the others |",
         "|---|---:|---|---:|---:|---:|---:|---|",
     ]
     for row in sorted(rows, key=lambda row: (row["log"], row["seed"])):

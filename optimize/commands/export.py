@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
+from gridtune.model.metrics.registry import definition
 from gridtune.optimize.api.search_result import Study, chosen
+from gridtune.optimize.recommend.harm import harms_of_replay
 from gridtune.optimize.records.evaluations import Objective, Value
-from gridtune.optimize.records.recommendation import ParameterChange
+from gridtune.optimize.records.recommendation import Harm, ParameterChange
 from gridtune.optimize.report.answer import harm_text
 from gridtune.optimize.report.frame import Row
 from gridtune.optimize.report.numbers import (
@@ -28,6 +31,8 @@ from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.execution.log_noise import as_logged
 from gridtune.scenarios.results.files import version_of
 from gridtune.scenarios.results.text import terminal_width, wrapped
+
+HARMS = 5  # of an unconfirmed configuration
 
 
 def exported(study: Study, name: str, *, full: bool = False) -> str:
@@ -90,6 +95,9 @@ def _sum(row: Row) -> Iterator[str]:
     """What all changes together do, harm first, and what is left out."""
     if row.advice is not None:
         yield from (f"Worse: {harm_text(one)}" for one in row.advice.harms)
+    elif worse := _unconfirmed(row):
+        more = f"; and {len(worse) - HARMS} more" * (len(worse) > HARMS)
+        yield f"Worse in the runs of the search: {'; '.join(map(harm_text, worse[:HARMS]))}{more}"
     if row.differences:
         told = [
             f"{metric_label(one)} {change(row.differences[one.name], row.baseline(one), one)}"
@@ -101,6 +109,16 @@ def _sum(row: Row) -> Iterator[str]:
     if row.differences:
         yield f"{SAME} no significant difference from the baseline (95 %)"
         yield ""
+
+
+def _unconfirmed(row: Row) -> list[Harm]:
+    """What is worse than in the baseline by more than a tenth, by means that nothing has confirmed."""
+    start, one = row.front.archive.standing, row.evaluation
+    if start is None or one is None:
+        return []
+    known = {name: definition(name) for name in one.metrics}
+    units = {name: about.unit for name, about in known.items() if about}
+    return [replace(harm, replay=False) for harm in harms_of_replay(start.metrics, one.metrics, units)]
 
 
 def _listed(

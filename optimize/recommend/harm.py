@@ -12,8 +12,10 @@ from gridtune.optimize.replication.paired import difference
 LEAST = 0.1  # of the baseline's mean: what gets worse by less is not reported
 OWED = {"failed", "unhappy", "missed"}
 WORK = {"completed", "executed", "goodput", "effort", "lost", "rejected", "refused", "dropped", "unfinished"}
+SATISFACTION = {"unfairness", "unfairness_jain", "unfairness_spread"}  # no harm where nobody is unhappy
 SILENT = {"excess", "cancelled"}  # words of what guards measure, and of what users withdraw
 RATE = 0.05  # false discovery rate
+UNHAPPY = "unhappy_users"
 WATCHED = {  # words of a metric's name: how users and their work fare, not what it costs a middleware
     "wait", "waiting", "waited", "response", "turnaround", "slowdown", "completed", "executed", "goodput",
     "effort", "unhappy", "unfairness", "satisfaction", "shortfall", "lost", "failed", "killed", "missed",
@@ -45,8 +47,10 @@ def harms(
 
     found: list[Harm] = []
     doubts: list[float] = []
+    unhappy = [count for side in (baseline, changed) for count in side.get(UNHAPPY, (1.0,))]
+    told = {*objectives, *(SATISFACTION if not any(unhappy) else ())}
     for name, before in baseline.items():
-        known = None if name in objectives else _watched(name)
+        known = None if name in told else _watched(name)
         both = zip(before, changed.get(name, ()), strict=False)
         pairs = [pair for pair in both if all(map(isfinite, pair))]
         if known is None or not pairs:
@@ -72,7 +76,8 @@ def harms_of_replay(
         units: of the metrics.
     """
     found = []
-    for name in sorted(baseline.keys() & changed.keys()):
+    content = baseline.get(UNHAPPY) == changed.get(UNHAPPY) == 0
+    for name in sorted(baseline.keys() & changed.keys() - (SATISFACTION if content else set())):
         known, before, after = _watched(name), baseline[name], changed[name]
         gap = after - before
         if known is not None and isfinite(before) and isfinite(after) and _worse(known, gap):
