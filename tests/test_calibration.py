@@ -2,6 +2,7 @@
 
 import json
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from gridtune.scenarios import ScenarioError, load, simulate
 from gridtune.scenarios.calibration import fit, logs
 from gridtune.scenarios.calibration.fit import calibrate
 from gridtune.scenarios.calibration.levers import FAMILIES
-from gridtune.scenarios.calibration.report import report_lines
+from gridtune.scenarios.calibration.report import _verdict, report_lines
 from gridtune.scenarios.calibration.waits import WEEK, Likeness, LoggedWaits, persistence
 from gridtune.scenarios.calibration.written import scenario_text, widened
 from gridtune.scenarios.simulation.classes import promises
@@ -141,7 +142,7 @@ def test_weeks_held_back_judge_what_was_chosen_on_the_others(log_of, tmp_path):
     assert found.best.fitted.ratio == pytest.approx(1, abs=1e-3)
     assert found.tested.ratio == pytest.approx(2, rel=0.01)
     lines = list(report_lines(found))
-    assert "waits are 2.00 times those of the log (1.00 on those" in " ".join(lines)
+    assert "waits are 2.00 times those of the log, on those fitted to 1.00" in " ".join(lines)
     assert "Trust differences between policies less" in " ".join(lines)
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
@@ -290,3 +291,17 @@ def test_logs_that_say_too_little_are_refused(tmp_path, rows, nodes, said):
     path.write_text(rows + "\n")
     with pytest.raises(ScenarioError, match=said):
         calibrate(str(path), nodes=nodes)
+
+
+@pytest.mark.parametrize(
+    ("later", "fitted", "said"), [(0.84, 0.45, "Trust"), (2.0, 1.0, "Trust"), (0.9, 1.1, "calibration holds")]
+)
+def test_a_calibration_holds_only_if_it_does_on_both_parts_of_the_log(later, fitted, said):
+    def part(ratio):
+        return SimpleNamespace(ratio=ratio, misfit=1.0)
+
+    plain, best = SimpleNamespace(tested=part(later)), SimpleNamespace(fitted=part(fitted))
+    verdict = _verdict(SimpleNamespace(tested=part(later), best=best, plain=plain), "weeks")
+    assert said in verdict
+    assert f"{later:.2f}" in verdict
+    assert f"{fitted:.2f}" in verdict

@@ -238,6 +238,7 @@ def test_runs_of_different_jobs_are_said_first(call, tmp_path):  # noqa: F811
     assert same["differing_workloads"] == []
     assert "different jobs (workload.user.count)" in compare_text(other, 80).splitlines()[0]
     assert "different jobs" not in compare_text(same, 80)
+    assert "one run of each" in compare_text(same, 80).splitlines()[0]
 
 
 def test_runs_of_one_log_whose_content_has_changed_have_different_jobs(call, tmp_path):  # noqa: F811

@@ -123,7 +123,10 @@ def compare_text(made: Mapping[str, Any], width: int, *, every: bool = False) ->
         some = ", ".join(jobs[:MOST]) + f" and {len(jobs) - MOST} more" * (len(jobs) > MOST)
         sentences.append(f"The runs have different jobs ({some}): differences may come from the jobs.")
     sure, total = sum(_told(row) is not None for row in changed), counted(len(rows), "quantity", "quantities")
-    sentences.append(f"{sure} of {total} differ significantly between {names[0]} and {names[1]}.")
+    if changed and all(row["low"] is None for row in changed):
+        sentences.append(f"{len(changed)} of {total} differ; one run of each cannot say which by chance.")
+    else:
+        sentences.append(f"{sure} of {total} differ significantly between {names[0]} and {names[1]}.")
     head = wrapped(sentences, width)
     if not changed and not every:
         return "\n".join([*head, "Nothing changes."]) + "\n"

@@ -108,14 +108,17 @@ def _verdict(found: Calibration, kind: str) -> str:
     """Whether what was fitted holds on the part held back."""
     tested, fitted = found.tested, found.best.fitted
     assert found.plain.tested is not None
-    claim = f"On the {kind} held back waits are {tested.ratio:.2f} times those of the log"
+    claim = (
+        f"On the {kind} held back waits are {tested.ratio:.2f} times those of the log, on those fitted to "
+        f"{fitted.ratio:.2f} times"
+    )
     nearer = "; EASY on all nodes is nearer" if found.plain.tested.misfit < tested.misfit else ""
-    if not 1 / NEAR <= tested.ratio <= NEAR:
+    if not all(1 / NEAR <= part.ratio <= NEAR for part in (tested, fitted)):
         return (
-            f"{claim} ({fitted.ratio:.2f} on those fitted to){nearer}: something changed, or decides, that "
-            "is not among the settings. Trust differences between policies less."
+            f"{claim}{nearer}: something changed, or decides, that is not among the settings. Trust "
+            "differences between policies less."
         )
-    return f"{claim}: the calibration holds there (within a factor of {NEAR:g}){nearer}."
+    return f"{claim}: the calibration holds (within a factor of {NEAR:g}){nearer}."
 
 
 def _details(found: Calibration) -> Iterator[str]:
