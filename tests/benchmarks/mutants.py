@@ -72,12 +72,15 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
         ["test_replication", "test_posterior", "test_compare",
          "test_search_constraints", "test_search_robust", "test_loss", "test_baseline",
          "test_search", "test_explain", "test_surrogate_model", "test_gaussian_process",
-         "test_replication_runs", "test_paired", "test_posterior_exact"],
+         "test_replication_runs", "test_paired", "test_posterior_exact", "test_samplers", "test_harms",
+         "test_harm", "test_log_advice", "test_report"],
     ),
     "front": (
         ["optimize/front/*.py"],
         ["test_front", "test_search_robust", "test_baseline",
-         "test_search_constraints", "test_compare", "test_export", "test_preference", "test_changes"],
+         "test_search_constraints", "test_compare", "test_export", "test_preference", "test_changes",
+         "test_explain", "test_harms", "test_log_advice", "test_titles", "test_report", "test_resampling",
+         "test_loss"],
     ),
     "batch": (
         ["model/batch/*.py", "model/infrastructure/file_system.py"],
