@@ -290,7 +290,7 @@ def _differ(name: str, a: KeptRun, b: KeptRun) -> bool:
     return any(one != other for one, other in zip(a.values[name], b.values.get(name, ()), strict=False))
 
 
-def _runs(a: KeptRun, b: KeptRun, apart: str) -> tuple[str, list[Row]]:
+def _runs(a: KeptRun, b: KeptRun, apart: str = "") -> tuple[str, list[Row]]:
     apart = apart or a.origin.apart(b.origin)
     shared = [name for name in a.values if name in b.values]
     if not shared:
