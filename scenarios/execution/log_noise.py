@@ -51,7 +51,7 @@ def as_logged(scenario: Scenario) -> Scenario:
     names = {one.name for one in scenario.active.workload if isinstance(one, TraceJobs) and one.resampled}
     document["workload"] = [
         {key: value for key, value in one.items() if not key.startswith("resample")}
-        if one["name"] in names
+        if one.get("name") in names
         else one
         for one in document.get("workload", [])
     ]
