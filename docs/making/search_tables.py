@@ -18,11 +18,9 @@ def fronts_table(data: dict[str, Any]) -> str:
     """What fronts of a federation are worth on replications of their own, beside the papers' settings."""
     if not data:
         return ""
-    names, papers = data["objectives"], data["papers"]
-    baseline = _means([papers["baseline"]], names)[0]
-    fronts = [(row, _means(row["objectives"], names)) for row in data["fronts"]]
-    settings = _means([runs for name, runs in papers.items() if name != "baseline"], names)
-    volume = _volume([one for _, configurations in fronts for one in configurations] + settings)
+    names = data["objectives"]
+    baseline = _means([data["papers"]["baseline"]], names)[0]
+    fronts, settings, volume = _in_one_box(data)
     ranges = " | ".join(f"range of `{name}`" for name in names)
     lines = [
         f"| seed | sampler | runs | configurations | distinct | middleware | {ranges} | hypervolume |",
@@ -46,21 +44,28 @@ def fronts_table(data: dict[str, Any]) -> str:
 
 def volumes_text(data: dict[str, Any]) -> str:
     """The mean hypervolume of the default sampler, in those of the papers' settings and of random search."""
-    names, papers = data["objectives"], data["papers"]
-    fronts = [(row["sampler"], _means(row["objectives"], names)) for row in data["fronts"]]
-    settings = _means([runs for name, runs in papers.items() if name != "baseline"], names)
-    every = [one for _, configurations in fronts for one in configurations]
-    volume = _volume(every + settings)
-    found = {
-        sampler: fmean(volume(front) for name, front in fronts if name == sampler) for sampler, _ in fronts
-    }
-    auto, other, union = found["auto"], found["random"], volume(every)
+    fronts, settings, volume = _in_one_box(data)
+    auto, other = (
+        fmean(volume(front) for row, front in fronts if row["sampler"] == sampler)
+        for sampler in ("auto", "random")
+    )
+    union = volume([one for _, front in fronts for one in front])
     said = (
         f"The mean hypervolume of `auto` is {auto / volume(settings):.0f} times that of the papers' "
         f"settings, and {auto / other:.2f} times that of random search. All fronts together have a "
         f"hypervolume of {union:.2f}, {union / other:.2f} times that of random search."
     )
     return fill(said, 150)
+
+
+def _in_one_box(
+    data: dict[str, Any],
+) -> tuple[list[tuple[dict[str, Any], list[list[float]]]], list[list[float]], Callable[..., float]]:
+    """Each front with its means, the means of the papers' settings, and hypervolume in the box of all."""
+    names = data["objectives"]
+    fronts = [(row, _means(row["objectives"], names)) for row in data["fronts"]]
+    settings = _means([runs for name, runs in data["papers"].items() if name != "baseline"], names)
+    return fronts, settings, _volume([one for _, front in fronts for one in front] + settings)
 
 
 def _means(configurations: Iterable[dict[str, list[float]]], names: list[str]) -> list[list[float]]:

@@ -95,7 +95,7 @@ def run_compare(a: str, b: str) -> dict[str, Any]:
         if here and there:
             jobs = [path for path in {**here, **there} if here.get(path) != there.get(path)]
         counts = [name for name in first.values if name.startswith(JOBS) and _differ(name, first, second)]
-        jobs += [] if jobs else counts
+        jobs = jobs or counts
         apart, rows = _runs(first, second, "The runs have different jobs" if counts else "")
     else:
         raise ScenarioError(f"{a} and {b}: one is a study and the other a run; compare two of a kind")
