@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from gridtune.model.metrics.registry import Metric
-from gridtune.model.streams import AS_LOGGED
+from gridtune.model.streams import AS_LOGGED, DENSER, LOAD
 from gridtune.optimize.api import open_study
 from gridtune.optimize.budget import Budget, Meter
 from gridtune.optimize.commands.export import exported
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
-from gridtune.optimize.report.answer import answer
+from gridtune.optimize.report.answer import answer, harm_text
 from gridtune.optimize.runs.stored import load as load_study
 from gridtune.optimize.search import search
 from gridtune.scenarios import load, simulate
@@ -31,8 +31,13 @@ def log(tmp_path):
     return path
 
 
-def simulated(longest, large=3600.0):
-    """Runs in which `easy` is better than the baseline, `fcfs`; what it does to waits on the log as it is."""
+def simulated(longest, large=3600.0, denser=0.0):
+    """Runs in which `easy` is better than the baseline, `fcfs`; what it does to waits on the log as it is.
+
+    Args:
+        longest, large: waits with `easy`, s.
+        denser: jobs that wait for more than a day with `easy` under a higher load.
+    """
 
     def work(task):
         rng = np.random.default_rng([task.replication, 3])
@@ -41,6 +46,7 @@ def simulated(longest, large=3600.0):
         waits = {"waited_max": 3 * 86400.0, "waited_p95.size-large": 3600.0}
         if policy == "easy" and whole:
             waits = {"waited_max": longest, "waited_p95.size-large": large}
+        waits["waited_day"] = denser if policy == "easy" and task.replication >= DENSER else 0.0
         slowdown = 10.0 - 2.0 * RULES[policy] * (policy == "easy") + rng.normal()
         made = {"slowdown_mean": slowdown, "lost_fraction": 0.0, **waits}
         return {name: Metric(value, "s" if "wait" in name else "") for name, value in made.items()}
@@ -75,6 +81,18 @@ def test_what_is_worse_on_the_log_as_it_is_is_told_as_such(log, tmp_path):
     assert again.recommendations == made.recommendations
     assert again.remarks == made.remarks != ()
     assert made.remarks[0] in " ".join(text.split())
+
+
+def test_what_is_worse_under_a_higher_load_alone_is_told_apart(log):
+    made = found(log, simulated(5 * 86400.0, denser=3.0))
+    (advice,) = made.recommendations
+    assert [(one.metric, one.load) for one in advice.harms] == [("waited_max", 1.0), ("waited_day", LOAD)]
+    lines = [" ".join(line.split()) for line in answer(front(made), 200).splitlines()]
+    (first,) = (line for line in lines if line.startswith("worse elsewhere: longest wait"))
+    assert "day" not in first.partition("(log as it is)")[2]
+    (second,) = (line for line in lines if line.startswith("at 20 % more load also: "))
+    assert "longer than a day 0" in second
+    assert harm_text(advice.harms[1]).endswith("(at 20 % more load)")
 
 
 def test_a_search_with_a_limit_keeps_runs_to_confirm_what_it_finds(log):

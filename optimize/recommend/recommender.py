@@ -17,7 +17,7 @@ from math import ceil
 
 import numpy as np
 
-from gridtune.model.streams import AS_LOGGED
+from gridtune.model.streams import AS_LOGGED, DENSER, LOAD
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.harm import harms, harms_of_replay, worst_of
 from gridtune.optimize.recommend.subsets import Subsets
@@ -72,7 +72,8 @@ class Recommender:
         front: to recommend from.
         left: gives the runs that may still be done.
         number: gives an evaluated configuration's number, evaluating it first if need be.
-        replay: runs that one replay of whole logs counts as; 0 if there is nothing to replay.
+        replay: runs that the replays of whole logs by one configuration count as; 0 if there is nothing to
+            replay.
 
     Attributes:
         refused: metrics whose constraints a configuration broke in the confirmation, by its number; none of
@@ -90,6 +91,7 @@ class Recommender:
         self._evaluator, self._front, self._left, self._number = evaluator, front, left, number
         self._settings, self._objectives, self._replay = evaluator.settings, front.objectives, replay
         self._whole = Block(evaluator, [AS_LOGGED])  # whole logs as they are
+        self._denser = Block(evaluator, [DENSER])  # the same under a higher load
         self._subsets = Subsets(front, self._settings)
         self.refused: dict[int, tuple[str, ...]] = {}
 
@@ -262,6 +264,9 @@ class Recommender:
                 self.refused[origin.number] = broken
                 return None
             harmed += harms_of_replay(before.means, after.means, units)
+            before, after = self._denser.run([{}, configuration])
+            if before is not None and after is not None:
+                harmed += harms_of_replay(before.means, after.means, units, LOAD)
         return self._made(candidate, configuration, changes, worst_of(harmed), sample.evaluation.replications)
 
     def _made(
