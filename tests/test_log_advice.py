@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import gridtune as gt
 from gridtune.model.metrics.registry import Metric
 from gridtune.model.streams import AS_LOGGED, DENSER, LOAD
 from gridtune.optimize.api import open_study
@@ -145,3 +146,12 @@ def test_a_configuration_found_on_drawn_weeks_is_exported_on_the_whole_log(log, 
     made.write_text(exported(open_study(tmp_path / "found"), "1"))
     assert "resample" not in made.read_text().partition("\n\n")[2]
     assert len(simulate(load(made), 1).record.jobs) == 7 * WEEKS
+
+
+def test_an_export_says_what_changes_under_slurm(log):
+    scenario = gt.load("batch/replay", {"workload.trace": str(log)})
+    found = gt.search(scenario, budget=3, seed=1, vary=["site.cluster.policy=fcfs,easy"])
+    (number,) = (one.number for one in found.archive.evaluations if "fcfs" in one.values.values())
+    comments = [line for line in exported(found, str(number)).splitlines() if line.startswith("#")]
+    assert "#   SchedulerType=sched/builtin" in comments
+    assert "Slurm" not in exported(found, "baseline")
