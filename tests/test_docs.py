@@ -141,6 +141,26 @@ def test_tables_of_claims_are_as_the_data_say():
     assert claims.counts() in (DOCS / "validation.md").read_text(encoding="utf-8")
 
 
+def test_claims_that_differ_in_a_remark_are_a_row_and_what_was_measured_is_left_to_the_reference():
+    def claim(name, text, source, reason="", verdict="met"):
+        found = [{"what": "wait with a period of 30 s"}, {"what": "s"}]
+        said = {"id": name, "claim": text, "source": source, "verdict": verdict, "reason": reason}
+        return said | {"experiment": "periods", "replications": 10, "quick": False, "findings": found}
+
+    table = module("claims").claims({"paper": "dirac", "claims": [
+        claim("A", "fallback gains (all sizes), if late", "figure 4(b)"),
+        claim("A", "fallback gains (above 4 h), if late", "figure 4(c), section 2"),
+        claim("B", "a task (it stays)", "section 3"),
+        claim("C", "a task (it is rejected)", "section 3"),
+        claim("D", "w", "section 3", "wait with a period of 30 s is 5 s. The load is 2 s", "undecided"),
+    ]})  # fmt: skip
+    assert [line for line in table.splitlines() if line.startswith("| ")][1:] == [
+        "| A | fallback gains (all sizes; above 4 h), if late, *figure 4(b); 4(c), §2* | met |",
+        "| B, C | a task (it stays; is rejected), *§3* | met |",
+        "| D | w, *§3* | **undecided**: the load is 2 s |",
+    ]
+
+
 def measured(low, high, verdict="met", at_least=0.0):
     finding = {"value": (low + high) / 2, "low": low, "high": high, "at_least": at_least, "at_most": None}
     return {"verdict": verdict, "reason": "why", "findings": [{**finding, "outcome": verdict, "runs": 20}]}
