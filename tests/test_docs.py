@@ -39,6 +39,9 @@ def module(name):
 
 shown = module("pages")
 PAGES = [*shown.pages(), ROOT / "README.md"]
+# Words at most, between white space: of all pages, and of the page of a system with its tables and code.
+ALL_WORDS, SYSTEM_WORDS = 45_000, 1_500
+README_LINES = 120
 
 
 def name_of(page):
@@ -124,6 +127,20 @@ def test_the_policy_of_the_page_works(tmp_path):
         )
         assert done.returncode == 0, done.stderr
     assert "waiting_mean" in done.stdout
+
+
+def words_of(page):
+    return len(page.read_text(encoding="utf-8").split())
+
+
+def test_pages_are_short_enough_to_be_read():
+    assert {
+        name_of(page): words_of(page)
+        for page in PAGES
+        if page.parent.name == "systems" and words_of(page) > SYSTEM_WORDS
+    } == {}
+    assert sum(map(words_of, PAGES)) <= ALL_WORDS
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= README_LINES
 
 
 def test_pictures_are_there_and_each_is_shown():
