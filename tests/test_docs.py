@@ -39,6 +39,9 @@ def module(name):
 
 shown = module("pages")
 PAGES = [*shown.pages(), ROOT / "README.md"]
+# Words at most, between white space: of all pages, and of the page of a system with its tables and code.
+ALL_WORDS, SYSTEM_WORDS = 45_000, 1_500
+README_LINES = 120
 
 
 def name_of(page):
@@ -126,6 +129,20 @@ def test_the_policy_of_the_page_works(tmp_path):
     assert "waiting_mean" in done.stdout
 
 
+def words_of(page):
+    return len(page.read_text(encoding="utf-8").split())
+
+
+def test_pages_are_short_enough_to_be_read():
+    assert {
+        name_of(page): words_of(page)
+        for page in PAGES
+        if page.parent.name == "systems" and words_of(page) > SYSTEM_WORDS
+    } == {}
+    assert sum(map(words_of, PAGES)) <= ALL_WORDS
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= README_LINES
+
+
 def test_pictures_are_there_and_each_is_shown():
     shown_ones = {picture for page in PAGES for picture in shown.pictures(page)}
     kept = {file.resolve() for file in (DOCS / "figures").iterdir()}
@@ -139,6 +156,26 @@ def test_tables_of_claims_are_as_the_data_say():
         text = page.read_text(encoding="utf-8")
         assert claims.written(text) == text, page
     assert claims.counts() in (DOCS / "validation.md").read_text(encoding="utf-8")
+
+
+def test_claims_that_differ_in_a_remark_are_a_row_and_what_was_measured_is_left_to_the_reference():
+    def claim(name, text, source, reason="", verdict="met"):
+        found = [{"what": "wait with a period of 30 s"}, {"what": "s"}]
+        said = {"id": name, "claim": text, "source": source, "verdict": verdict, "reason": reason}
+        return said | {"experiment": "periods", "replications": 10, "quick": False, "findings": found}
+
+    table = module("claims").claims({"paper": "dirac", "claims": [
+        claim("A", "fallback gains (all sizes), if late", "figure 4(b)"),
+        claim("A", "fallback gains (above 4 h), if late", "figure 4(c), section 2"),
+        claim("B", "a task (it stays)", "section 3"),
+        claim("C", "a task (it is rejected)", "section 3"),
+        claim("D", "w", "section 3", "wait with a period of 30 s is 5 s. The load is 2 s", "undecided"),
+    ]})  # fmt: skip
+    assert [line for line in table.splitlines() if line.startswith("| ")][1:] == [
+        "| A | fallback gains (all sizes; above 4 h), if late, *figure 4(b); 4(c), §2* | met |",
+        "| B, C | a task (it stays; is rejected), *§3* | met |",
+        "| D | w, *§3* | **undecided**: the load is 2 s |",
+    ]
 
 
 def measured(low, high, verdict="met", at_least=0.0):

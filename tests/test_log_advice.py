@@ -1,5 +1,7 @@
 """Advice from a log: recommendations also hold on the log as it is, and what gets worse there is told."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,8 @@ from gridtune.optimize.search import search
 from gridtune.scenarios import load, simulate
 
 WEEKS = 9
+WEEK = 7 * 86400.0
+KTH = Path("../shared/data/KTH-SP2-1996-2.1-cln.swf.gz").resolve()
 RULES = {"fcfs": 0.0, "easy": 1.0, "conservative": 2.0}
 
 
@@ -94,6 +98,23 @@ def test_what_is_worse_under_a_higher_load_alone_is_told_apart(log):
     (second,) = (line for line in lines if line.startswith("at 20 % more load also: "))
     assert "longer than a day 0" in second
     assert harm_text(advice.harms[1]).endswith("(at 20 % more load)")
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not KTH.exists(), reason=f"needs ../shared/data/{KTH.name}")
+def test_shortness_first_on_a_real_log_is_refused_and_told_in_full_where_starving_is_allowed():
+    scenario = gt.load("batch/replay", {"workload.log.trace": str(KTH), "workload.log.end": 32 * WEEK})
+    policy = {"rule": "sjf", "reservations": 1, "queue_depth": 0, "half_life": WEEK, "interval": 0}
+    fixed = {f"site.cluster.policy.{name}": value for name, value in policy.items()}
+    fixed |= {"site.cluster.policy.window": 30 * 86400.0, "site.cluster.quota.user_share": 1.0}
+    fixed |= {"site.cluster.quota.user_running": "none", "site.cluster.preemption.express": 0.0}
+    vary = ["site.cluster.policy=easy,priority", *(f"{path}={value}" for path, value in fixed.items())]
+    asked = {"runs": 60, "seed": 1, "replications": 2, "vary": vary, "objectives": ["slowdown_mean"]}
+    assert gt.search(scenario, **asked).archive.recommendations == ()
+    (advice,) = gt.search(scenario, **asked, allow_starvation=True).archive.recommendations
+    assert advice.objectives["slowdown_mean"].better
+    told = {one.metric for one in advice.harms}
+    assert {"waited_week", "waited_p95.length-very-long", "waited_mean.worst-users"} <= told
 
 
 def test_a_search_with_a_limit_keeps_runs_to_confirm_what_it_finds(log):

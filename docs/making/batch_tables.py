@@ -84,16 +84,16 @@ def _plain(value: Any) -> str:
 
 
 def held_out_table(rows: list[dict[str, Any]]) -> str:
-    """A row for each recommendation: what later weeks say of it."""
+    """A row for each recommendation: what later weeks say of it; then the searches without one."""
     lines = [
-        "| log | seed | | mean slow-down | longest wait, h | metrics that are worse | of them named "
-        "| for 20 % more load | worst of the others |",
-        "|---|---:|---|---:|---:|---:|---:|---:|---|",
+        "| log | seed | mean slow-down | longest wait, h | worse metrics | named | named at 20 % more load "
+        "| worst of the others |",
+        "|---|---:|---:|---:|---:|---:|---:|---|",
     ]
+    none: dict[str, list[str]] = {}
     for row in sorted(rows, key=lambda row: (row["log"], row["seed"])):
-        head = f"| {row['log']} | {row['seed']} |"
         if not row["recommendations"]:
-            lines.append(f"{head} none | | | | | | |")
+            none.setdefault(row["log"], []).append(str(row["seed"]))
         for one in row["recommendations"]:
             slow = " -> ".join(f"{value:.3g}" for value in one["slowdown"])
             longest = " -> ".join(f"{value / 3600:.3g}" for value in one["longest"])
@@ -102,9 +102,12 @@ def held_out_table(rows: list[dict[str, Any]]) -> str:
             told = f"`{worst}`, {others[worst]:.1f} times" if worst else "none"
             now, denser = len(one["named"]), len(one["denser"])
             worse = f"{now + denser + len(others)} of {one['statements']}"
-            lines.append(
-                f"{head} {one['letter']} | {slow} | {longest} | {worse} | {now} | {denser} | {told} |"
-            )
+            head = f"| {row['log']} | {row['seed']} |"
+            lines.append(f"{head} {slow} | {longest} | {worse} | {now} | {denser} | {told} |")
+    searches = sum(map(len, none.values()))
+    those = "; ".join(f"{log} {', '.join(seeds)}" for log, seeds in none.items())
+    if none:
+        lines += ["", f"{searches} of {len(rows)} searches recommended nothing (seeds: {those})."]
     return "\n".join(lines)
 
 
