@@ -90,10 +90,7 @@ def held_out_table(rows: list[dict[str, Any]]) -> str:
         "| worst of the others |",
         "|---|---:|---:|---:|---:|---:|---:|---|",
     ]
-    none: dict[str, list[str]] = {}
     for row in sorted(rows, key=lambda row: (row["log"], row["seed"])):
-        if not row["recommendations"]:
-            none.setdefault(row["log"], []).append(str(row["seed"]))
         for one in row["recommendations"]:
             slow = " -> ".join(f"{value:.3g}" for value in one["slowdown"])
             longest = " -> ".join(f"{value / 3600:.3g}" for value in one["longest"])
@@ -104,10 +101,8 @@ def held_out_table(rows: list[dict[str, Any]]) -> str:
             worse = f"{now + denser + len(others)} of {one['statements']}"
             head = f"| {row['log']} | {row['seed']} |"
             lines.append(f"{head} {slow} | {longest} | {worse} | {now} | {denser} | {told} |")
-    searches = sum(map(len, none.values()))
-    those = "; ".join(f"{log} {', '.join(seeds)}" for log, seeds in none.items())
-    if none:
-        lines += ["", f"{searches} of {len(rows)} searches recommended nothing (seeds: {those})."]
+    none = sum(not row["recommendations"] for row in rows)
+    lines += ["", f"{none} of {len(rows)} searches recommended nothing."]
     return "\n".join(lines)
 
 
