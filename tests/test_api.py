@@ -5,8 +5,10 @@ import inspect
 import json
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 
+import optuna
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
@@ -222,6 +224,17 @@ def test_a_search_is_read_as_a_study_of_optuna(study):
     assert study.hypervolume == study.details.hypervolume
 
 
+def test_trials_have_optunas_columns_and_the_times_of_the_search(study):
+    trials = study.trials_dataframe()
+    assert list(trials.columns) == list(study.to_optuna().trials_dataframe().columns)
+    assert (trials["duration"] > pd.Timedelta(0)).all()
+    assert trials["datetime_complete"].nunique() == len(trials)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        bars = optuna.visualization.matplotlib.plot_timeline(study.to_optuna()).patches
+    assert max(bar.get_width() for bar in bars) > 0
+
+
 def test_failed_configurations_are_rows_that_say_why(scenario, tmp_path):
     kept = str(tmp_path / "kept.log")
     failing = gt.search(
@@ -234,7 +247,9 @@ def test_failed_configurations_are_rows_that_say_why(scenario, tmp_path):
     assert failed["failure"].str.contains("waiting_mean is nan").all()
     assert failing.trials_dataframe()["state"].value_counts()["FAIL"] == len(failed)
     assert failed["waiting_mean"].isna().all()
-    pd.testing.assert_frame_equal(gt.open_study(kept).evaluations, table)
+    reopened = gt.open_study(kept)
+    pd.testing.assert_frame_equal(reopened.evaluations, table)
+    pd.testing.assert_frame_equal(reopened.trials_dataframe(), failing.trials_dataframe())
 
 
 def test_a_configuration_of_a_search_can_be_run_and_explained(study):
