@@ -174,7 +174,7 @@ def test_a_sweep_has_the_numbers_of_the_command_line(tmp_path):
     made = gt.sweep(NAME, {"workload.count": [1, 2], "client.dispatch": ["ethic", "legacy"]}, out=tmp_path)
     vary = ["--vary", "workload.count=1,2", "--vary", "client.dispatch=ethic,legacy"]
     assert made.to_dict() == printed("sweep", NAME, *vary)
-    configurations = made.points
+    configurations = made.configurations
     assert len(configurations) == 4
     assert configurations["client.dispatch"].dtype == "category"
     assert configurations["workload.count"].dtype == "int64"
@@ -203,7 +203,7 @@ def test_a_search_has_the_numbers_of_the_command_line(study):
     assert [item["name"] for item in made["recommendations"]] == list(study.recommendations.index)
     estimated = [member["estimated"]["unfairness"] for member in made["front"]]
     assert estimated == pytest.approx(front["unfairness"][front["on_front"]].tolist(), abs=1e-4)
-    table = study.evaluations
+    table = study.configurations
     assert len(table) == made["evaluations"] == 8
     kept = {n for one in study.details.on_front for n in (one.evaluation.number, *one.equivalents)}
     assert set(table.index[table["on_front"]]) == kept
@@ -213,7 +213,7 @@ def test_a_search_has_the_numbers_of_the_command_line(study):
 
 
 def test_a_search_is_read_as_a_study_of_optuna(study):
-    trials, table = study.trials_dataframe(), study.evaluations
+    trials, table = study.trials_dataframe(), study.configurations
     assert trials["number"].tolist() == sorted(table.index)
     by_number = table.sort_index()
     assert trials["values_completed"].tolist() == by_number["completed_search"].tolist()
@@ -241,14 +241,14 @@ def test_failed_configurations_are_rows_that_say_why(scenario, tmp_path):
         scenario, budget=6, sampler="random", jobs=1, objectives=["waiting_mean"], storage=kept,
         vary={"workload.count": [1, 2], "horizon": [0.0005, 200.0]},
     )  # fmt: skip
-    table = failing.evaluations
+    table = failing.configurations
     failed = table[table["horizon"] == 0.0005]
     assert len(failed) > 0
     assert failed["failure"].str.contains("waiting_mean is nan").all()
     assert failing.trials_dataframe()["state"].value_counts()["FAIL"] == len(failed)
     assert failed["waiting_mean"].isna().all()
     reopened = gt.open_study(kept)
-    pd.testing.assert_frame_equal(reopened.evaluations, table)
+    pd.testing.assert_frame_equal(reopened.configurations, table)
     pd.testing.assert_frame_equal(reopened.trials_dataframe(), failing.trials_dataframe())
 
 
@@ -266,6 +266,14 @@ def test_a_configuration_of_a_search_can_be_run_and_explained(study):
     assert set(why.ablations.reset_index()["metric"]) <= set(why.changes.index)
     with pytest.raises(gt.ScenarioError, match="no configuration nothing"):
         study.explain("nothing")
+
+
+def test_former_names_warn(scenario, study):
+    made = gt.sweep(scenario, {"workload.count": [1]})
+    with pytest.warns(DeprecationWarning, match="now called Sweep.configurations"):
+        assert made.points is made.configurations
+    with pytest.warns(DeprecationWarning, match="now called Study.configurations"):
+        assert study.evaluations is study.configurations
 
 
 def test_what_is_shown_is_short(scenario, result, study):
@@ -297,6 +305,7 @@ def reachable(root, path, seen, depth=4):
             yield from reachable(getattr(root, name, None), f"{path}.{name}", seen, depth - 1)
 
 
+@pytest.mark.filterwarnings("ignore:.* is now called")
 def test_what_a_notebook_meets_on_the_way_is_short_too(scenario, result, study):
     why = study.explain(study.details.on_front[-1].evaluation.number, replications=2, jobs=1)
     model = gt.GridModel(scenario=scenario, seed=1)
@@ -352,4 +361,4 @@ def test_examples_are_true(name, monkeypatch):
 def test_recommendations_have_their_columns_even_where_there_are_none(study):
     bare = gt.Study(study.settings, replace(study.archive, recommendations=()))
     assert len(bare.recommendations) == 0
-    assert {"number", *study.evaluations.columns} - {"name"} == set(bare.recommendations.columns)
+    assert {"number", *study.configurations.columns} - {"name"} == set(bare.recommendations.columns)

@@ -28,5 +28,5 @@ class NarrowestFirst(BatchPolicy):
 
 policies = {"site.cluster.policy": ["fcfs", "easy", "narrowest-first"]}
 compared = gt.sweep("batch/replay", policies, objectives=["waiting_mean", "waited_max"], jobs=1)
-print(compared.points[["site.cluster.policy", "waiting_mean", "waited_max"]])
+print(compared.configurations[["site.cluster.policy", "waiting_mean", "waited_max"]])
 compared.plot(["waiting_mean", "waited_max"], out="own_policy.png")

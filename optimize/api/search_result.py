@@ -1,8 +1,9 @@
-"""What a search gives: its evaluations, front, recommendations, pictures and explanations, as `Study`."""
+"""What a search gives: its configurations, front, recommendations, pictures and explanations, as `Study`."""
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -57,7 +58,7 @@ class Study:
         >>> import gridtune as gt
         >>> study = gt.search("diet/day-regular", budget=4, sampler="random", jobs=1)
         >>> study
-        Study('diet/day-regular', 4 evaluations, front of ... for unhappy_users, unfairness, completed)
+        Study('diet/day-regular', 4 configurations, front of ... for unhappy_users, unfairness, completed)
     """
 
     settings: Settings
@@ -86,7 +87,7 @@ class Study:
         return front(self.archive)
 
     @cached_property
-    def evaluations(self) -> pd.DataFrame:
+    def configurations(self) -> pd.DataFrame:
         """The configurations, a row for each; first come the baseline, the recommendations and the front.
 
         The index is the `number` of the configuration. Values are in the units of the metrics. Columns:
@@ -107,14 +108,22 @@ class Study:
         - the parameters by path (missing where one does not exist), and the means of all other metrics.
 
         Example:
-            >>> len(study.evaluations), study.evaluations["completed"].dtype
+            >>> len(study.configurations), study.configurations["completed"].dtype
             (4, dtype('float64'))
         """
         return frame(self.details)
 
+    @property
+    def evaluations(self) -> pd.DataFrame:
+        """Deprecated: the former name of `configurations`."""
+        warnings.warn(
+            "Study.evaluations is now called Study.configurations", DeprecationWarning, stacklevel=2
+        )
+        return self.configurations
+
     @cached_property
     def front(self) -> pd.DataFrame:
-        """The configurations on the Pareto front, a row for each, with the columns of `evaluations`.
+        """The configurations on the Pareto front, a row for each, with the columns of `configurations`.
 
         If several gave the same in every run, one is shown, and `equivalents` counts the others.
         """
@@ -170,11 +179,11 @@ class Study:
 
     @cached_property
     def recommendations(self) -> pd.DataFrame:
-        """The recommended configurations, a row for each, with the columns of `evaluations`.
+        """The recommended configurations, a row for each, with the columns of `configurations`.
 
         The index is the letter of the recommendation, `A`, `B`, …; the frame is empty if there are none.
         """
-        table = self.evaluations
+        table = self.configurations
         return table[table["name"].str.fullmatch("[A-Z]")].reset_index().set_index("name")
 
     @property
@@ -306,7 +315,9 @@ class Study:
     def __repr__(self) -> str:
         count = len(self.archive.evaluations)
         names = ", ".join(one.name for one in self.archive.objectives)
-        return f"Study({self.name!r}, {count} evaluations, front of {len(self.details.on_front)} for {names})"
+        return (
+            f"Study({self.name!r}, {count} configurations, front of {len(self.details.on_front)} for {names})"
+        )
 
     def _repr_html_(self) -> str:
         some = frame(self.details, listed(self.details))

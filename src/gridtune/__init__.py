@@ -4,8 +4,8 @@
 
     scenario = gt.load("diet/day-regular", client__n_submit=190)   # a shipped one, or a TOML file
     result = scenario.run(replications=10)                         # metrics, jobs, users, pictures
-    points = gt.sweep(scenario, {"sed.count": [5, 10, 20]}).points
-    study = gt.search(scenario, budget=100)                        # evaluations, front, recommendations
+    table = gt.sweep(scenario, {"sed.count": [5, 10, 20]}).configurations
+    study = gt.search(scenario, budget=100)                        # configurations, front, …
 
 The names of this package are loaded when they are first used: to import it costs nothing.
 """
