@@ -3,6 +3,7 @@
 import doctest
 import inspect
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 import gridtune as gt
 from gridtune import cli
+from gridtune.model import policy
 from gridtune.model.metrics import custom
 from gridtune.model.metrics.registry import METRICS
 from gridtune.scenarios.document.paths import by_path
@@ -268,6 +270,19 @@ def test_a_configuration_of_a_search_can_be_run_and_explained(study):
         study.explain("nothing")
 
 
+def test_policies_have_the_base_class_of_each_family_and_the_types_of_its_arguments():
+    offered = {name: getattr(gt.policies, name) for name in gt.policies.__all__}
+    bases = {base for kind in policy.policies() for base in kind.__mro__ if base.__base__ is policy.Policy}
+    assert bases <= {*offered.values()}
+    elsewhere = {"Job", "Generator", "Sequence", "Mapping", "None"}
+    rare = {"Floats", "Ledger", "Memory", "Memories"}  # arrays of numbers, and what only shipped ones return
+    for base in bases:
+        for method in filter(inspect.isfunction, vars(base).values()):
+            texts = map(str, inspect.get_annotations(method).values())
+            names = set(re.findall(r"\b[A-Z]\w+", " ".join(texts)))
+            assert names - elsewhere - rare <= {*offered}, method
+
+
 def test_former_names_warn(scenario, study):
     made = gt.sweep(scenario, {"workload.count": [1]})
     with pytest.warns(DeprecationWarning, match="now called Sweep.configurations"):
@@ -322,6 +337,9 @@ def examples():
     for name in gt.__all__:
         value = getattr(gt, name)
         yield name, inspect.getdoc(value) or ""
+        if inspect.ismodule(value):
+            for inner in value.__all__:
+                yield f"{name}.{inner}", inspect.getdoc(getattr(value, inner)) or ""
         for member, inner in vars(value).items() if inspect.isclass(value) else ():
             function = getattr(inner, "fget", None) or getattr(inner, "func", None) or inner
             if not member.startswith("_") and (
@@ -343,6 +361,7 @@ def test_every_public_name_says_what_it_is_and_shows_it():
 def test_examples_are_true(name, monkeypatch):
     monkeypatch.setattr(custom, "_known", dict(custom._known))
     monkeypatch.setattr(custom, "_entered", dict(custom._entered))
+    monkeypatch.setattr(policy, "_registry", {name: dict(known) for name, known in policy._registry.items()})
     known, said, names = dict(METRICS), [], {}
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False)
     try:

@@ -15,6 +15,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 from typer.main import get_command
 
+import gridtune as gt
 from gridtune import cli
 from gridtune.model.policy import FAMILIES, Policy
 from gridtune.optimize.search_space.space import Space
@@ -43,6 +44,11 @@ PAGES = [*shown.pages(), ROOT / "README.md"]
 
 def name_of(page):
     return page.relative_to(ROOT).as_posix()
+
+
+def cells(notebook):
+    found = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    return "\n".join("".join(cell["source"]) for cell in found)
 
 
 @pytest.fixture(params=PAGES, ids=name_of)
@@ -103,11 +109,23 @@ def test_commands_exist_with_their_options_scenarios_and_paths(page, folder):
 
 def test_the_page_on_policies_has_a_row_for_each_family_whose_base_class_there_is():
     page = (DOCS / "writing-a-policy.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(\w+)`[^|]*\| `([\w.]+)` \|", page, re.M)
+    rows = re.findall(r"^\| `(\w+)`[^|]*\| `(\w+)` \|", page, re.M)
     assert {family for family, _ in rows} == {*FAMILIES}
     for _, base in rows:
-        module, _, name = base.rpartition(".")
-        assert issubclass(getattr(importlib.import_module(module), name), Policy), base
+        assert issubclass(getattr(gt.policies, base), Policy), base
+
+
+PROGRAMS = {
+    **{name_of(page): [block.text for block in shown.blocks(page)] for page in PAGES},
+    **{name_of(path): [path.read_text(encoding="utf-8")] for path in (DOCS / "gallery").glob("*.py")},
+    **{name_of(path): [cells(path)] for path in (DOCS / "notebooks").glob("*.ipynb")},
+}
+
+
+@pytest.mark.parametrize("place", PROGRAMS)
+def test_programs_import_nothing_but_the_public_name(place):
+    deep = re.compile(r"^.*\b(?:from|import) gridtune\..*$", re.MULTILINE)
+    assert [found for text in PROGRAMS[place] for found in deep.findall(text)] == []
 
 
 @pytest.mark.long

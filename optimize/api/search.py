@@ -40,7 +40,7 @@ def search(
             the scenario's own search space or replace parts of it. Or texts as on the command line.
         others: additional scenarios that every configuration runs in.
         fields: all other settings, by name: `budget`, `runs`, `time`, `objectives`, `require`,
-            `sampler`, `replications`, `seed`, `out` and the others of `optimize.config.SearchConfig`.
+            `sampler`, `replications`, `seed`, `out` and others; the reference has a table of them.
 
     Returns:
         The study: its `configurations` has a row for each configuration, its `front` for each on the front.
