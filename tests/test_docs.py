@@ -200,6 +200,32 @@ def test_references_name_everything_there_is():
     assert all("\n".join(page()).startswith("# ") for page in reference.PAGES.values())
 
 
+def test_every_key_of_a_scenario_has_a_meaning_every_number_a_unit_and_every_table_an_example():
+    reference, schema = module("reference"), ScenarioSpec.model_json_schema()
+    parts = schema["$defs"]
+    keys = {
+        f"{name}.{key}": value
+        for name, part in {"": schema, **parts}.items()
+        for key, value in part["properties"].items()
+    }
+    assert [key for key, value in keys.items() if not reference.meaning(value, parts)] == []
+    numbers = {key: value for key, value in keys.items() if reference.holds_numbers(value, parts)}
+    assert len(numbers) > 300
+    units = {key: reference.unit(value, parts) for key, value in numbers.items()}
+    assert [key for key, unit in units.items() if not unit] == []
+    some = (
+        ".horizon",
+        "SedSpec.memory",
+        "SedSpec.bandwidth",
+        "SiteSpec.nodes",
+        "QueueingSpec.load",
+        "SiteSpec.vres",
+    )
+    assert [units[key] for key in some] == ["s", "bytes", "bytes/s", "count", "ratio", "0 to 1"]
+    assert reference.examples(schema).keys() == parts.keys()
+    ScenarioSpec.model_validate(tomllib.loads(reference.RARE))
+
+
 def test_every_law_and_every_kind_of_workload_is_on_its_page():
     with pytest.raises(ValidationError) as refused:
         TypeAdapter(Law).validate_python({"law": "none"})
