@@ -313,7 +313,7 @@ def _limits(value: dict[str, Any]) -> str:
 
 
 def _title(name: str) -> str:
-    return name.removeprefix("scenarios__").replace("__", " ")
+    return name.removeprefix("gridtune__scenarios__tables__").replace("__", " ")
 
 
 def shipped() -> Lines:
