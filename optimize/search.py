@@ -30,6 +30,7 @@ from gridtune.optimize.runs.stored import (
     SearchResult,
     open_trials,
     settings_of,
+    times_of,
 )
 from gridtune.optimize.runs.table import RunTable
 from gridtune.optimize.samplers import find, samplers
@@ -121,7 +122,7 @@ def search(
                 held.close()
         if interrupted:
             running.note(_going_on(running, config))
-    return SearchResult(settings, archive, tuple(running.notes), running.simulated)
+    return SearchResult(settings, archive, tuple(running.notes), running.simulated, times_of(study.trials))
 
 
 def _settings(

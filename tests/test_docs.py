@@ -15,6 +15,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 from typer.main import get_command
 
+import gridtune as gt
 from gridtune import cli
 from gridtune.model.policy import FAMILIES, Policy
 from gridtune.optimize.search_space.space import Space
@@ -46,6 +47,11 @@ README_LINES = 120
 
 def name_of(page):
     return page.relative_to(ROOT).as_posix()
+
+
+def cells(notebook):
+    found = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    return "\n".join("".join(cell["source"]) for cell in found)
 
 
 @pytest.fixture(params=PAGES, ids=name_of)
@@ -106,11 +112,23 @@ def test_commands_exist_with_their_options_scenarios_and_paths(page, folder):
 
 def test_the_page_on_policies_has_a_row_for_each_family_whose_base_class_there_is():
     page = (DOCS / "writing-a-policy.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(\w+)`[^|]*\| `([\w.]+)` \|", page, re.M)
+    rows = re.findall(r"^\| `(\w+)`[^|]*\| `(\w+)` \|", page, re.M)
     assert {family for family, _ in rows} == {*FAMILIES}
     for _, base in rows:
-        module, _, name = base.rpartition(".")
-        assert issubclass(getattr(importlib.import_module(module), name), Policy), base
+        assert issubclass(getattr(gt.policies, base), Policy), base
+
+
+PROGRAMS = {
+    **{name_of(page): [block.text for block in shown.blocks(page)] for page in PAGES},
+    **{name_of(path): [path.read_text(encoding="utf-8")] for path in (DOCS / "gallery").glob("*.py")},
+    **{name_of(path): [cells(path)] for path in (DOCS / "notebooks").glob("*.ipynb")},
+}
+
+
+@pytest.mark.parametrize("place", PROGRAMS)
+def test_programs_import_nothing_but_the_public_name(place):
+    deep = re.compile(r"^.*\b(?:from|import) gridtune\..*$", re.MULTILINE)
+    assert [found for text in PROGRAMS[place] for found in deep.findall(text)] == []
 
 
 @pytest.mark.long
@@ -217,6 +235,32 @@ def test_references_name_everything_there_is():
         assert f"## gridtune {name}" in commands
     assert "Usage: gridtune run" in commands
     assert all("\n".join(page()).startswith("# ") for page in reference.PAGES.values())
+
+
+def test_every_key_of_a_scenario_has_a_meaning_every_number_a_unit_and_every_table_an_example():
+    reference, schema = module("reference"), ScenarioSpec.model_json_schema()
+    parts = schema["$defs"]
+    keys = {
+        f"{name}.{key}": value
+        for name, part in {"": schema, **parts}.items()
+        for key, value in part["properties"].items()
+    }
+    assert [key for key, value in keys.items() if not reference.meaning(value, parts)] == []
+    numbers = {key: value for key, value in keys.items() if reference.holds_numbers(value, parts)}
+    assert len(numbers) > 300
+    units = {key: reference.unit(value, parts) for key, value in numbers.items()}
+    assert [key for key, unit in units.items() if not unit] == []
+    some = (
+        ".horizon",
+        "SedSpec.memory",
+        "SedSpec.bandwidth",
+        "SiteSpec.nodes",
+        "QueueingSpec.load",
+        "SiteSpec.vres",
+    )
+    assert [units[key] for key in some] == ["s", "bytes", "bytes/s", "count", "ratio", "0 to 1"]
+    assert reference.examples(schema).keys() == parts.keys()
+    ScenarioSpec.model_validate(tomllib.loads(reference.RARE))
 
 
 def test_every_law_and_every_kind_of_workload_is_on_its_page():
