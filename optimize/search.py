@@ -282,8 +282,8 @@ def _going_on(running: Evaluator, config: SearchConfig) -> str:
     """Where the results of an interrupted search are, and how to go on."""
     where = config.out or config.storage
     if where is None:
-        return "note: nothing is kept of a search without --out or --storage"
-    kept = f"note: {len(running.known)} configurations of {config.limits} are kept in {shown(where)}"
+        return "note: nothing is saved of a search without --out or --storage"
+    kept = f"note: {len(running.known)} configurations of {config.limits} are saved in {shown(where)}"
     return f"{kept}; the same command with --resume continues"
 
 

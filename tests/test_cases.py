@@ -10,10 +10,12 @@ from gridtune.optimize.search_space.cases import (
     share_of,
     summed_up,
 )
+from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios import ScenarioError, load
 
 DAY = "diet/day-regular"
+SPACE = Space((Parameter("sed.speed", (1.0, 2.0)),))
 
 
 @pytest.mark.parametrize(
@@ -34,7 +36,7 @@ def test_cases_are_summed_up_towards_what_is_worse(text, least, most):
 
 
 def test_rounding_does_not_move_a_quantile_to_the_next_case():
-    assert 0.55 * 100 > 55  # in floating configuration
+    assert 0.55 * 100 > 55  # in floating point
     assert summed_up(list(range(1, 101)), "minimize", "quantile:0.55") == 55
 
 
@@ -45,15 +47,15 @@ def test_another_way_to_sum_up_is_refused(text):
 
 
 def test_a_scenario_may_come_with_values_of_its_own():
-    plain = other_scenario(DAY, {})
+    plain = other_scenario(DAY, {}, SPACE)
     assert (plain.name, plain.document) == (DAY, load(DAY).document)
     text = f"{DAY}:workload.interval=3,client.dispatch=legacy,client.n_submit=20"
-    busy = other_scenario(text, {"workload.count": 4, "workload.interval": 5})
+    busy = other_scenario(text, {"workload.count": 4, "workload.interval": 5}, SPACE)
     assert busy.name == text
     assert busy.spec.workload[0].count == 4
     assert busy.spec.workload[0].interval == 3
     assert busy.spec.client[0].n_submit == 20
-    law = other_scenario(f'{DAY}:workload.runtime={{law="uniform",low=0.5,high=2.0}}', {})
+    law = other_scenario(f'{DAY}:workload.runtime={{law="uniform",low=0.5,high=2.0}}', {}, SPACE)
     assert law.spec.workload[0].runtime.high == 2.0
 
 
@@ -64,11 +66,12 @@ def test_a_scenario_may_come_with_values_of_its_own():
         ("nothing:workload.count=3", "nothing: no such scenario"),
         (f"{DAY}:workload.cont=3", "did you mean count"),
         (f"{DAY}:workload", "expected PATH=VALUE"),
+        (f"{DAY}:sed.speed=2", "--scenario diet/day-regular: sed.speed: is varied"),
     ],
 )
 def test_a_scenario_that_is_none_is_refused(text, message):
     with pytest.raises(ScenarioError, match=message):
-        other_scenario(text, {})
+        other_scenario(text, {}, SPACE)
 
 
 def test_every_scenario_is_a_case_under_every_seed():

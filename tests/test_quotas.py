@@ -170,7 +170,7 @@ def test_a_job_beyond_the_share_runs_alone_and_is_not_passed_by_its_user():
 
 @pytest.mark.parametrize("share", [0.29, 0.5])
 def test_a_share_is_of_whole_processors(share):
-    """0.29 of 100 is a little less than 29 in floating configuration."""
+    """0.29 of 100 is a little less than 29 in floating point."""
     works = [Work(3, 0, 10, 1, 10) for _ in range(round(100 * share))]
     works = [Work(3 * number, 0, 10, 1, 10) for number, _ in enumerate(works, 1)]
     made = play(works, 100, "easy", quota=Quota(user_share=share)).record.jobs

@@ -195,7 +195,7 @@ def test_a_search_fits_on_even_weeks_and_validates_on_odd_ones(log):
     resampled, notes = with_noise(scenario)
     workload = resampled.active.workload[0]
     assert (workload.resample, workload.resample_from) == ("weeks", "split")
-    assert "the even ones, on validation seeds the odd ones" in notes[0]
+    assert "the 1st, 3rd, 5th, …, on validation seeds the others" in notes[0]
     chosen = with_noise(replay(log, **{"workload.log.resample": "none"}))
     assert chosen[1] == []
     assert chosen[0].active.workload[0].resample == "none"

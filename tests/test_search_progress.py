@@ -112,7 +112,7 @@ def test_an_interrupted_search_says_where_its_results_are_and_how_to_go_on(kept,
         )  # fmt: skip
     count = len(load_archive(out).evaluations) if kept else 0
     assert count == 4 * kept
-    nothing = "nothing is kept of a search without --out or --storage"
+    nothing = "nothing is saved of a search without --out or --storage"
     last = stream.getvalue().splitlines()[-1]
     if kept:
         assert str(out) in last

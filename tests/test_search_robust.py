@@ -12,6 +12,7 @@ from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.cases import other_scenario
+from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.workers.pool import Pool
 from search_toys import VARY, Interrupting, busy_toy, toy
@@ -30,7 +31,7 @@ def scenario():
 
 @pytest.fixture(scope="module")
 def busy():
-    return other_scenario(BUSY, {})
+    return other_scenario(BUSY, {}, Space(()))
 
 
 @pytest.fixture(scope="module")

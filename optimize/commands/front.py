@@ -66,13 +66,13 @@ def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) 
 
         os.environ.setdefault("MPLBACKEND", "Agg")
         save(found, request.plot)
-    some, first = None, ""
+    some, first, called = None, "", ""
     if request.prefer is not None:
         known = {row.number: row for row in rows(found)}
         some = [known[member.evaluation.number] for member in preferred(request.prefer, found)]
         if not some:
             raise ScenarioError(f"--prefer {request.prefer}: no configuration on the front keeps the limits")
-        first = str(some[0].number)
+        first, called = str(some[0].number), some[0].name
     export, diff = (
         first if first and name == PREFERRED else name for name in (request.export, request.export_diff)
     )
@@ -87,7 +87,7 @@ def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) 
     text = printed(found, request.format, some)
     if request.prefer is None or request.format != "table":
         return text
-    return f"Preferred by {request.prefer}: no. {first}\n\n{differences(opened, first)}\n{text}"
+    return f"Preferred by {request.prefer}: {called}\n\n{differences(opened, first)}\n{text}"
 
 
 def _check(request: FrontRequest) -> None:

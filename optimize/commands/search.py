@@ -50,9 +50,10 @@ def run_search(
         KeyboardInterrupt: what was finished is kept.
     """
     values = parse_assignments(assignments)
-    check_not_set(Space.of(scenario, vary), scenario, values)
-    start = [one for text in start_from for one in settings_of(text, Space.of(scenario, vary))]
-    further = [other_scenario(text, values) for text in others]
+    space = Space.of(scenario, vary)
+    check_not_set(space, scenario, values)
+    start = [one for text in start_from for one in settings_of(text, space)]
+    further = [other_scenario(text, values, space) for text in others]
     configurations = asked["budget"] or (0 if asked["runs"] else CONFIGURATIONS)
     tell_size(
         scenario, asked["runs"] or configurations * (asked["replications"] or 1) * (1 + len(further)), jobs

@@ -223,7 +223,9 @@ def _by_means(
     archive: Archive, rivals: Sequence[Evaluation], same: Mapping[int, tuple[int, ...]], resamples: int
 ) -> tuple[Member, ...]:
     """Few configurations, or runs that repeat each other: by means, and the bootstrap of the runs."""
-    tested = [one for one in rivals if one.validated is not None] or list(rivals)
+    tested = [one for one in rivals if one.validated is not None]
+    if not any(keeps(one, archive.constraints) for one in tested):
+        tested = list(rivals)
     values = costs([one.estimates for one in tested], archive.objectives)
     keep = [k for k, one in enumerate(tested) if keeps(one, archive.constraints)]
     best = {keep[k] for k in non_dominated(values[keep])}

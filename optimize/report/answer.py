@@ -250,7 +250,7 @@ def caveats(front: Front) -> list[str]:
 def _next_steps(front: Front, study: str, page: Path | None) -> list[str]:
     """What to type next."""
     if not study:
-        return ["Nothing is kept: give `--out DIR` to look at the front and use a configuration."]
+        return ["Nothing was saved: give `--out DIR` to look at the front and use a configuration."]
     if not front.on_front:
         return [f"What comes nearest: gridtune front {study}"]
     advice = [one.letter for one in front.archive.recommendations[:1]]

@@ -65,7 +65,7 @@ def why_none(front: Front) -> str:
             f"baseline. Nothing is recommended.{allowed}"
         )
     if archive.refused:
-        names = " and ".join(map(str, archive.refused))
+        names = ", ".join(map(str, archive.refused))
         some = f"{counted(len(archive.refused), 'configuration')} ({names})"
         return (
             f"{some} looked better in the search, but not significantly on further seeds. Search longer: the "

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import PlainSerializer, PlainValidator
 
 from gridtune import limits
-from gridtune.optimize.search_space.space import Space
+from gridtune.optimize.search_space.space import Space, check_not_set
 from gridtune.scenarios.document.paths import parse_assignment
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
@@ -86,17 +86,18 @@ def summed_up(values: Sequence[float], direction: Literal["minimize", "maximize"
     return best_first[ceil(share * len(values) - 1e-9) - 1]
 
 
-def other_scenario(text: str, assignments: Mapping[str, Any]) -> Scenario:
+def other_scenario(text: str, assignments: Mapping[str, Any], space: Space) -> Scenario:
     """A further scenario as on the command line: `SCENARIO` or `SCENARIO:PATH=VALUE,…`.
 
     Raises:
-        ScenarioError: there is no such scenario, or a value does not fit.
+        ScenarioError: there is no such scenario, a value does not fit, or is searched.
     """
     name, colon, rest = text.partition(":")
     if not colon or Path(text).is_file():
         scenario, own = load(text), {}
     else:
         scenario, own = load(name), dict(parse_assignment(part) for part in pieces(rest))
+        check_not_set(space, scenario, own, f"--scenario {name}:")
     return replace(scenario.override({**assignments, **own}), name=text)
 
 

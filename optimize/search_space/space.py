@@ -199,7 +199,9 @@ def _extended(configurations: Iterable[Configuration], parameter: Parameter) -> 
             yield one
 
 
-def check_not_set(space: Space, scenario: Scenario, assignments: Iterable[str]) -> None:
+def check_not_set(
+    space: Space, scenario: Scenario, assignments: Iterable[str], option: str = "--set"
+) -> None:
     """Make sure that nobody sets what is varied: the value would never be used.
 
     Raises:
@@ -209,8 +211,8 @@ def check_not_set(space: Space, scenario: Scenario, assignments: Iterable[str]) 
         for parameter in space:
             if same_place(scenario.document, path, parameter.path):
                 raise ScenarioError(
-                    f"--set {path}: is varied ({parameter}), so the value would not be used; leave it out, "
-                    f"or give --vary {parameter.path}=VALUE to vary it no more"
+                    f"{option} {path}: is varied ({parameter}), so the value would not be used; leave it "
+                    f"out, or give --vary {parameter.path}=VALUE to vary it no more"
                 )
 
 

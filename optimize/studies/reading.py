@@ -73,7 +73,7 @@ def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool 
         if name is None and len(known) == 1:
             name = known[0]
         if name is None or name not in known:
-            problem = "name one of its studies with --study" if name is None and known else "no such study"
+            problem = "name one of its studies (--study)" if name is None and known else "no such study"
             raise ScenarioError(f"{called}: {problem}; it holds {', '.join(known) or 'none'}")
         found = storage.find(name)
         assert found is not None

@@ -19,7 +19,7 @@ LONG = 10  # longest waits that a run should last
 def with_noise(scenario: Scenario) -> tuple[Scenario, list[str]]:
     """A scenario whose replays of logs differ from replication to replication, and what was chosen for them.
 
-    Where a workload does not say how its log is resampled: weeks, the even ones in a search and the odd ones
+    Where a workload does not say how its log is resampled: weeks, every second one in a search and the others
     where it validates its front; submissions are shaken where the log is too short for that.
 
     Raises:
@@ -34,7 +34,8 @@ def with_noise(scenario: Scenario) -> tuple[Scenario, list[str]]:
         count = workload.weeks()
         if count >= ENOUGH:
             changes |= {f"{place}.resample": "weeks", f"{place}.resample_from": "split"}
-            how = f"weeks, of the {count} of {workload.trace} the even ones, on validation seeds the odd ones"
+            how = f"weeks, of the {count} of {workload.trace} the 1st, 3rd, 5th, …"
+            how += ", on validation seeds the others"
             if count >= 2 * DRAWN:
                 changes[f"{place}.resample_weeks"] = DRAWN
                 how += f", {DRAWN} in each run"

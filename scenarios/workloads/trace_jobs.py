@@ -118,8 +118,8 @@ class TraceJobs(JobWorkload):
     )
     resample_from: Literal["all", "even", "odd", "split"] = Field(
         default="all",
-        description="which weeks or users are drawn, the first being even; `split`: the even ones, and the "
-        "odd ones in the runs by which a search validates its front",
+        description="which weeks or users are drawn; `even`: the 1st, 3rd, 5th, …; `odd`: the others; "
+        "`split`: the former, and the others in the runs by which a search validates its front",
     )
     resample_weeks: int | None = Field(
         default=None,
