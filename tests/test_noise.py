@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gridtune.optimize.inference.gaussian_process import fit
-from gridtune.optimize.inference.noise import _prior_freedom, explained, least_squares
+from gridtune.optimize.inference.noise import _prior_freedom, explained, least_squares, variances
 
 
 def test_effects_of_replications_are_weighted_least_squares_where_runs_are_unbalanced():
@@ -38,6 +38,16 @@ def test_prior_degrees_of_freedom_are_those_that_the_variances_were_drawn_with(d
 def test_equal_variances_have_as_many_prior_degrees_of_freedom_as_there_may_be():
     own = np.random.default_rng(3).chisquare(6, 4000)
     assert _prior_freedom(own, np.full(4000, 6)) > 60
+
+
+def test_variances_are_in_the_unit_of_the_runs_squared():
+    rng = np.random.default_rng(12)
+    rest = rng.normal(size=(40, 4)) * rng.uniform(0.1, 3.0, (40, 1))
+    rest -= rest.mean(axis=1)[:, None]
+    seen, means = np.ones((40, 4), dtype=bool), np.zeros(40)
+    known = variances(rest, means, seen)
+    assert known.max() > 10 * known.min(), "they differ too much to be taken for one"
+    assert variances(1e-6 * rest, means, seen) == pytest.approx(1e-12 * known)
 
 
 @pytest.mark.parametrize("size", [1.0, 1e4, 1e9, 1e13])  # of the effects, in those of the noise
