@@ -5,10 +5,11 @@ import re
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from gridtune.optimize.api.search_result import OVERVIEW, PAGE
 from gridtune.optimize.front.front import front
-from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.records.evaluations import Archive, Objective
 from gridtune.optimize.report.page import page
 from gridtune.optimize.report.pictures.axes import (
     Axis,
@@ -17,7 +18,7 @@ from gridtune.optimize.report.pictures.axes import (
     parameter_axis,
     varied,
 )
-from gridtune.optimize.report.pictures.draw import PLOTS, draw, growth, save
+from gridtune.optimize.report.pictures.draw import PLOTS, _broken, _scale, draw, growth, save
 from gridtune.scenarios import ScenarioError
 from tests.chromium import document
 from tests.fronts import UNFAIR, UNHAPPY, advised, archive, evaluation, search, with_baseline
@@ -85,6 +86,90 @@ def test_parameters_has_the_six_that_matter(found):
     drawing = draw(many, "parameters")
     assert len(drawing.axes) == 6 * 2
     assert len(draw(many, "parallel").axes[0].get_xticks()) <= 11
+
+
+def few():
+    """A front of three configurations, over two parameters that differ and one that does not."""
+    values = [{"same": 4, "two": k % 2, "some": k} for k in range(3)]
+    made = [evaluation(k, (UNFAIR,), (1.0 + k,), values=values[k]) for k in range(3)]
+    return front(Archive("s", "s", (UNFAIR,), tuple(made)), resamples=0)
+
+
+@pytest.mark.parametrize(("most", "said"), [(1, True), (2, False)])
+def test_parameters_that_are_left_out_are_counted(monkeypatch, most, said):
+    monkeypatch.setattr("gridtune.optimize.report.pictures.draw.PANELS", most)
+    drawing = draw(few(), "parameters")
+    assert len(drawing.axes) == most
+    assert ("the 1 of 2 parameters that matter most" in " ".join(texts(drawing))) == said
+
+
+def test_parallel_coordinates_have_an_axis_for_each_parameter_that_differs_and_objectives_on_the_right(found):
+    drawing = draw(found, "parallel")
+    (axes,) = drawing.axes
+    names = [text.get_text().replace("\n", "").removesuffix("(log)") for text in axes.get_xticklabels()]
+    count = len(names)
+    paths = {"client.dispatch", "n_submit", "client.dispatch.window", "client.spacing", "sed.strict"}
+    assert set(names[:-3]) == paths
+    low, high = axes.get_xlim()
+    assert low < 0 < count - 1 < high
+    assert drawing.get_size_inches()[0] >= count, "an inch each"
+    (shade,) = axes.patches
+    left, right = shade.get_x(), shade.get_x() + shade.get_width()
+    assert [k for k in range(count) if left < k < right] == [count - 3, count - 2, count - 1]
+
+
+def test_parallel_coordinates_have_a_line_for_each_configuration_and_heavy_ones_as_in_the_legend(found):
+    drawing = draw(found, "parallel")
+    (axes,) = drawing.axes
+    count = len(axes.get_xticklabels())
+    lines = [one for one in axes.lines if len(one.get_xdata()) == count]
+    special = {row.letter: row for row in found.archive.recommendations}
+    others = {one.evaluation.number for one in found.on_front} - {one.number for one in special.values()}
+    assert len(lines) == len(others - {found.archive.baseline}) + len(special) + 1
+
+    def look(line):
+        return line.get_color(), line.get_linestyle(), line.get_linewidth()
+
+    (legend,) = drawing.legends
+    heavy = [look(one) for one in legend.get_lines() if one.get_linewidth() > 2]
+    assert sorted(look(one) for one in lines if one.get_linewidth() > 2) == sorted(heavy)
+    assert len(set(heavy)) == len(special) + 1, "no two look alike"
+    letters = {text.get_text(): text for text in axes.texts if text.get_text() in special}
+    assert {text.xy[0] for text in letters.values()} == {count - 1}
+    renderer = drawn(drawing)
+    for text in letters.values():
+        box, (_, mark) = text.get_window_extent(renderer), axes.transData.transform(text.xy)
+        assert (box.y0 + box.y1) / 2 == pytest.approx(mark, abs=1.5), "in the middle of its mark"
+
+
+@pytest.mark.parametrize(
+    ("categories", "turned"), [(("easy", "fcfs"), 0), (("conservative", "easy", "fcfs"), 40)]
+)
+def test_names_of_categories_are_turned_where_they_would_overlap(categories, turned):
+    axes = Figure().add_subplot()
+    _scale(axes, Axis("", np.arange(len(categories)), categories))
+    assert [text.get_text() for text in axes.get_xticklabels()] == list(categories)
+    assert {text.get_rotation() for text in axes.get_xticklabels()} == {turned}
+    assert axes.get_xlim() == (-0.5, len(categories) - 0.5)
+
+
+def test_long_names_of_parameters_are_broken():
+    assert _broken("fourteen_lette\nfifteen_letters") == "fourteen_lette\nfifteen_\nletters"
+
+
+def test_positions_are_shares_of_what_the_axis_covers():
+    level = Axis("", np.array([3.0, 3.0]), falling=True)
+    assert level.shares(level.at).tolist() == [0.5, 0.5]
+    wide = Axis("", np.array([1.0, 10.0, 100.0]), log=True)
+    assert wide.shares(wide.at) == pytest.approx([0.0, 0.5, 1.0])
+    assert wide.ticks == [(0.0, "1"), (1.0, "100")]
+    assert Axis("", np.array([1.0, 3.0]), falling=True).ticks == [(1.0, "1"), (0.0, "3")]
+    assert Axis("", np.array([0.0, 1.0]), ("a", "b")).ticks == [(0.0, "a"), (1.0, "b")]
+
+
+def test_only_parameters_that_have_two_values_are_varied():
+    found = few()
+    assert varied(configurations(found), found) == ["some", "two"]
 
 
 def test_axes_are_in_the_units_that_people_read():
