@@ -26,6 +26,7 @@ from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.report import frame as frames
 from gridtune.optimize.report.answer import (
     _fitted,
+    _shapes,
     answer,
     caveats,
     changes_text,
@@ -33,13 +34,14 @@ from gridtune.optimize.report.answer import (
     harm_text,
     legend,
 )
+from gridtune.optimize.report.answer import plain as of_people
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Column, frame, rows, texts
 from gridtune.optimize.report.numbers import amount, change, metric_label, path_label, relative, with_half
 from gridtune.optimize.report.recommended import change_groups, is_main, why_none
 from gridtune.optimize.report.tables import SHOWN, differs, front_text, listed, spread, statistics_text
 from gridtune.scenarios.results.text import text_table, wrapped
-from tests.fronts import COMPLETED, THREE, UNFAIR, advised, archive, search, with_baseline
+from tests.fronts import COMPLETED, THREE, UNFAIR, advised, archive, estimate, search, with_baseline
 
 GOODPUT = Objective("goodput", "maximize")
 WAIT = Objective("waiting_mean", "minimize", "s")
@@ -433,3 +435,68 @@ def test_names_of_configurations_stand_on_the_left_and_a_confirmed_one_has_no_pr
     chances = dict(zip([row[0] for row in cells], [row[titles.index("P")] for row in cells], strict=True))
     assert all(chances[one.letter] == "-" for one in found.archive.recommendations)
     assert any(re.fullmatch(r"[01]\.[0-9]{2}", chance) for chance in chances.values())
+
+
+def test_each_shape_of_a_recommendation_takes_fewer_lines_than_the_one_before(found):
+    changes = tuple(ParameterChange(f"sed.parameter_{k}", k, k + 1) for k in range(5))
+    for one in found.archive.recommendations:
+        for width in (40, 60, 80, 200):
+            lengths = [len(shape) for shape in _shapes(replace(one, changes=changes), width, titled=False)]
+            assert lengths == sorted(set(lengths), reverse=True)
+            assert len(lengths) > 1
+
+
+def test_a_logarithm_is_told_by_what_it_is_the_logarithm_of():
+    log, own = Objective("slowdown_mean_log", "minimize"), Objective("own_log", "minimize")
+    assert of_people(log) == replace(log, name="slowdown_mean")
+    assert (of_people(own), of_people(UNFAIR)) == (own, UNFAIR)
+    rows = comparison_rows(front(archive((log,), (2.0,), (1.0,), baseline=0), resamples=0))
+    assert rows == [("baseline", "", [("100", "")])]
+
+
+def in_cases(*completed, members=True):
+    """A front of configurations that completed so much by day and by night, where 50 are to be completed."""
+    base = archive((UNFAIR,), *[(0.1,)] * len(completed), cases=("day", "night"), robust="worst",
+                   constraints=(Constraint("completed", ">=", 50.0, "jobs"),))  # fmt: skip
+
+    def told(values, unfair):
+        both = zip(("day", "night"), values, strict=True)
+        return {case: {"completed": estimate(x), "unfairness": estimate(unfair)} for case, x in both}
+
+    made = [replace(one, cases=told(x, 0.1)) for one, x in zip(base.evaluations, completed, strict=True)]
+    if members:  # the first again, on validation seeds
+        again = {"validated": {"unfairness": estimate(0.3)}, "validated_cases": told((70, 80), 0.3)}
+        made[0] = replace(made[0], **again)
+    return front(replace(base, evaluations=tuple(made)), resamples=0)
+
+
+def test_statistics_count_what_breaks_a_constraint_and_show_every_case_by_the_validation_runs():
+    said = statistics_text(in_cases((60, 55), (60, 49.9)), 80)
+    words = " ".join(said.split())
+    assert "Each configuration ran in 2 scenarios; an objective is the worst of them." in words
+    assert "Constraint: completed jobs >= 50; 1 configuration outside." in words
+    assert [line.split() for line in said.splitlines()[-2:]] == [
+        ["0", "day", "70", "0.3"],
+        ["0", "night", "80", "0.3"],
+    ]
+    nothing = statistics_text(in_cases((1, 1), members=False), 80)
+    assert "1 configuration outside" in nothing
+    assert "night" not in nothing
+
+
+def test_runs_of_the_search_are_explained_where_a_configuration_has_no_others():
+    validation = [((0.5, 0.6), (9.0, 9.0)), ((0.1, 0.2), (20.0, 21.0))]
+    for some, said in ((validation, False), ([None, validation[1]], True)):
+        configurations = [((0.5, 0.6), (10.0, 11.0)), ((0.1, 0.2), (20.0, 21.0))]
+        found = plain(*configurations, baseline=0, validation=some)
+        assert ("only in the search" in front_text(found, listed(found), 200)) == said
+
+
+def test_means_and_their_errors_are_written_to_the_resolution_of_the_metric():
+    made = to_dict(plain(((0.12344, 0.12348), (10.0, 11.0)), ((0.5, 0.5), (20.0, 20.0))))["front"]
+    told = {one["number"]: one["objectives"] for one in made}
+    assert told[0]["unfairness"] == {"mean": 0.1235, "standard_error": 0.0}
+    assert told[0]["completed"] == {"mean": 10.5, "standard_error": 0.5}
+    assert told[1]["completed"] == {"mean": 20.0, "standard_error": 0.0}
+    once = to_dict(plain((0.1, 10.0)))["front"][0]["objectives"]
+    assert once["completed"] == {"mean": 10.0, "standard_error": None}

@@ -163,6 +163,8 @@ def test_positions_are_shares_of_what_the_axis_covers():
     wide = Axis("", np.array([1.0, 10.0, 100.0]), log=True)
     assert wide.shares(wide.at) == pytest.approx([0.0, 0.5, 1.0])
     assert wide.ticks == [(0.0, "1"), (1.0, "100")]
+    falling = Axis("", np.array([1.0, 2.0, 5.0]), falling=True)
+    assert falling.shares(falling.at).tolist() == [1.0, 0.75, 0.0]
     assert Axis("", np.array([1.0, 3.0]), falling=True).ticks == [(1.0, "1"), (0.0, "3")]
     assert Axis("", np.array([0.0, 1.0]), ("a", "b")).ticks == [(0.0, "a"), (1.0, "b")]
 
