@@ -210,6 +210,16 @@ def test_the_frame_has_every_configuration_once_and_knows_its_state(found):
     assert table["completed"].dtype == float
 
 
+def test_further_metrics_have_columns_unless_they_are_there_already():
+    study = archive((UNFAIR,), (0.5,), (0.7,))
+    told = tuple(replace(one, metrics={"unfairness": 9.0, "makespan": 100.0}) for one in study.evaluations)
+    found = front(replace(study, evaluations=told), resamples=0)
+    table = frame(found)
+    assert table["makespan"].tolist() == [100.0, 100.0]
+    assert table["unfairness"].tolist() == pytest.approx([0.5, 0.7])
+    assert list(frame(found, metrics=False)) == [name for name in table if name != "makespan"]
+
+
 def test_the_front_has_a_row_for_each_configuration_and_more_on_request(found):
     some = listed(found)
     said = front_text(found, some, 80)

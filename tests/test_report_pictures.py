@@ -95,12 +95,12 @@ def few():
     return front(Archive("s", "s", (UNFAIR,), tuple(made)), resamples=0)
 
 
-@pytest.mark.parametrize(("most", "said"), [(1, True), (2, False)])
+@pytest.mark.parametrize(("most", "said"), [(1, ["the 1 of 2 parameters that matter most"]), (2, [])])
 def test_parameters_that_are_left_out_are_counted(monkeypatch, most, said):
     monkeypatch.setattr("gridtune.optimize.report.pictures.draw.PANELS", most)
     drawing = draw(few(), "parameters")
     assert len(drawing.axes) == most
-    assert ("the 1 of 2 parameters that matter most" in " ".join(texts(drawing))) == said
+    assert re.findall("the [0-9]+ of .* matter most", " ".join(texts(drawing))) == said
 
 
 def test_parallel_coordinates_have_an_axis_for_each_parameter_that_differs_and_objectives_on_the_right(found):
