@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gridtune.optimize.explanation.words import in_words, told_changes
-from gridtune.optimize.front.changes import Change, between, change, changes, gains, other_changes
+from gridtune.optimize.front.changes import Change, _informed, between, change, changes, gains, other_changes
 from gridtune.optimize.front.front import Front, front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.paired import Difference, difference
@@ -148,3 +148,22 @@ def test_five_validation_runs_that_were_equal_overrule_the_posterior(pairs):
     study = archive((UNFAIR,), (1.0,), (2.0,), validation=[((0,) * pairs,)] * 2)
     found = Front(study, (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS))
     assert between(found, *study.evaluations)[0].difference == (SAME if pairs == 5 else LESS)
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "paired"),
+    [
+        (-2.0, 1.05, False),  # as good within a tenth
+        (-2.0, 1.15, True),
+        (-2.5, 0.5, False),
+        (-3.0, 0.5, False),  # at the end of the interval of the pairs
+        (-3.01, 0.5, True),
+    ],
+)
+def test_paired_validation_runs_are_told_where_they_are_surer_by_a_tenth_or_deny_the_posterior(
+    mean, half, paired
+):
+    model = Difference(mean, 0.5, mean - half, mean + half, 0.99, 5)
+    assert _informed(model, LESS) == (LESS if paired else model)
+    assert _informed(model, replace(LESS, pairs=4)) == model, "too few pairs"
+    assert _informed(model, replace(ONCE, pairs=5)) == model, "pairs without an interval"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import front
-from gridtune.optimize.front.hypervolume import hypervolume, reference_point
+from gridtune.optimize.front.hypervolume import comparable, hypervolume, reference_point
 from gridtune.optimize.records.difference import Change, Difference
 from gridtune.optimize.records.evaluations import Constraint
 from gridtune.optimize.records.recommendation import Recommendation
@@ -36,7 +36,7 @@ TWO = (UNFAIR, COMPLETED)
 
 
 def numbers(members):
-    return [member.evaluation.number for member in members]
+    return [getattr(member, "evaluation", member).number for member in members]
 
 
 def test_the_front_holds_what_no_other_configuration_dominates_with_maximised_objectives_turned():
@@ -57,6 +57,14 @@ def test_a_configuration_evaluated_twice_counts_once_and_its_validated_evaluatio
     found = front(type(study)("s", "x", TWO, (first, again)))
     assert numbers(found.members) == [1]
     assert found.members[0].estimates["unfairness"].mean == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(("validated", "counts"), [((0, 0), 0), ((0, 1), 1), ((1, 0), 0), ((1, 1), 0)])
+def test_of_equal_configurations_the_first_validated_counts_else_the_first(validated, counts):
+    again = ((2.0, 4.0),)
+    made = [evaluation(k, (UNFAIR,), (k,), validation=again if one else None, values={"n": 1})
+            for k, one in enumerate(validated)]  # fmt: skip
+    assert numbers(comparable(replace(archive((UNFAIR,)), evaluations=tuple(made)))) == [counts]
 
 
 def test_configurations_that_differ_in_nothing_that_matters_are_one_member_that_names_the_others():
@@ -337,3 +345,25 @@ def test_without_samples_configurations_are_compared_by_their_means():
     assert found.posterior is None
     assert found.members == found.on_front
     assert {one.probability_non_dominated for one in found.members} == {None}
+
+
+def test_a_chance_counts_as_far_as_the_constraints_are_kept(monkeypatch):
+    runs = [((x, x + 0.01, x, x + 0.02),) for x in (0.1, 0.2, 0.3)]
+    study = archive((UNFAIR,), *runs, constraints=(Constraint("completed", ">=", 50.0),))
+    completed = [(60.0, 61.0, 62.0, 63.0), (40.0, 65.0, 55.0, 42.0), (1.0, 2.0, 1.0, 2.0)]
+    tried = tuple(
+        replace(one, cases={"": {"completed": estimate(*values)}})
+        for one, values in zip(study.evaluations, completed, strict=True)
+    )
+    told = Told({0: 0.6, 1: 0.8, 2: 0.0}, {0: [0.1], 1: [0.2], 2: [0.3]})
+    monkeypatch.setattr("gridtune.optimize.front.front.posterior_of", lambda *_, **__: told)
+    sure, unsure = front(replace(study, evaluations=tried)).members
+    assert (sure.probability_feasible, sure.probability_non_dominated) == (1.0, 0.6)
+    assert unsure.feasible
+    assert 0.4 < unsure.probability_feasible < 0.8, "one of many samples of four runs"
+    assert unsure.probability_non_dominated == pytest.approx(0.8 * unsure.probability_feasible)
+
+
+@pytest.mark.parametrize(("runs", "certain"), [((1.0, 1.0), True), ((1.0, 1.1), False), ((1.0,), False)])
+def test_runs_that_repeat_each_other_are_certain(runs, certain):
+    assert front(archive((UNFAIR,), ((3.0,),), (runs,))).certain == certain
