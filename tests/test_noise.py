@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.special import polygamma
 
 from gridtune.optimize.inference.gaussian_process import fit
-from gridtune.optimize.inference.noise import _prior_freedom, explained, least_squares, variances
+from gridtune.optimize.inference.noise import MOST_ALIKE, _prior_freedom, explained, least_squares, variances
 
 
 def test_effects_of_replications_are_weighted_least_squares_where_runs_are_unbalanced():
@@ -33,6 +34,13 @@ def test_prior_degrees_of_freedom_are_those_that_the_variances_were_drawn_with(d
     variances = degrees / rng.chisquare(degrees, 4000)  # scaled inverse chi-squared around 1
     own = variances * rng.chisquare(free)
     assert _prior_freedom(own, free) == pytest.approx(degrees, rel=0.15)
+
+
+def test_prior_degrees_of_freedom_are_those_by_which_logarithms_of_few_variances_spread():
+    own, free = np.array([0.1, 1.0, 2.0, 9.0, 30.0, 0.4]), np.full(6, 4)
+    beyond = np.log(own).var(ddof=1) - polygamma(1, 2.0)
+    assert polygamma(1, _prior_freedom(own, free) / 2) == pytest.approx(beyond)
+    assert _prior_freedom(own[:4], free[:4]) == MOST_ALIKE, "too few"
 
 
 def test_equal_variances_have_as_many_prior_degrees_of_freedom_as_there_may_be():
