@@ -40,6 +40,8 @@ class IllegalTransition(RuntimeError):  # noqa: N818 - reads as what happened
 class Job:
     """A unit of work: what its owner asks for, and what became of it.
 
+    Policies and metrics read its attributes, and change none of them.
+
     Attributes:
         id: number unique in the grid, in the order of creation.
         user: owner; happiness and fairness are measured per user.
@@ -64,6 +66,11 @@ class Job:
         kept: slot-seconds of executions that ended before the last one, but whose progress was kept.
         needs: whole units of each resource beside processors that it holds while it runs; None for most jobs.
         data: whatever further facts its actors need; None for most jobs.
+
+    Example:
+        >>> import gridtune as gt
+        >>> def late(job: gt.Job) -> bool:
+        ...     return job.state == "done" and job.end > job.deadline
     """
 
     __slots__ = (

@@ -85,18 +85,26 @@ def parameter(
     exclusive: bool = False,
     source: str = "",
 ) -> Any:
-    """A parameter of a policy: a dataclass field that describes itself.
+    """Declare a parameter of a policy: a field of its dataclass that says what it means.
 
     Args:
-        default: its default value; required in the scenario if left out.
+        default: the default value; required in the scenario if left out.
         default_factory: makes the default value, instead of `default`, where it is a table.
-        help: one line of meaning.
-        unit: of the value; "" for a pure number.
-        low, high: sensible bounds for a search.
+        help: the meaning in one line.
+        unit: the unit of the value, e.g. `s`; "" for a pure number.
+        low, high: sensible bounds for a search, in the unit.
         log: whether a search should treat it on a logarithmic scale.
-        minimum, maximum: values that make sense at all; anything outside is refused.
+        minimum, maximum: values that make sense at all, in the unit; anything outside is refused.
         exclusive: whether the minimum itself is refused.
         source: paper and section.
+
+    Returns:
+        A field, to be annotated with `float`, `int`, `bool`, `str` or a `Literal`.
+
+    Example:
+        >>> grace = gt.policies.parameter(60.0, help="wait before a kill", unit="s", minimum=0.0)
+        >>> grace.default, grace.metadata["unit"]
+        (60.0, 's')
     """
     facts = {
         "help": help,
@@ -115,10 +123,26 @@ def parameter(
 
 
 def register(family: str, kind: str, *, source: str = "") -> Callable[[P], P]:
-    """Class decorator that makes a policy selectable as `kind` within `family`.
+    """Make a policy selectable by name, as the decorator of its class.
+
+    Args:
+        family: the kind of decision, e.g. `batch`; `gridtune policies` lists them.
+        kind: the name, as scenarios write it.
+        source: paper and section that the rule is taken from.
+
+    Returns:
+        A decorator that returns the class unchanged.
 
     Raises:
         PolicyError: no such family, a control character in the name, or another class has taken it.
+
+    Example:
+        >>> @gt.policies.register("retry", "after-a-minute")
+        ... @dataclass(frozen=True)
+        ... class AfterAMinute(gt.policies.Retry):
+        ...     "A failed task is tried again a minute later, however often it failed."
+        ...     def wait(self, failures: int) -> float:
+        ...         return 60.0
     """
     if family not in _registry:
         raise PolicyError(f"no policy family {family!r}; there are {', '.join(FAMILIES)}")

@@ -30,6 +30,7 @@ from gridtune.optimize.runs.stored import (
     SearchResult,
     open_trials,
     settings_of,
+    times_of,
 )
 from gridtune.optimize.runs.table import RunTable
 from gridtune.optimize.samplers import find, samplers
@@ -54,6 +55,7 @@ from gridtune.threads import one_thread
 
 VALIDATED = 1 / 2  # validation runs for each run of the search, at most, where runs are not limited
 FLOOR = 120  # validation runs that a search of few configurations may take in any case
+REPLAYS = 2  # of whole logs by the baseline and by each recommendation: as they are, and under a higher load
 CHECKED = 1 / 3  # of these, for the front; the others find and confirm recommendations
 
 
@@ -120,7 +122,7 @@ def search(
                 held.close()
         if interrupted:
             running.note(_going_on(running, config))
-    return SearchResult(settings, archive, tuple(running.notes), running.simulated)
+    return SearchResult(settings, archive, tuple(running.notes), running.simulated, times_of(study.trials))
 
 
 def _settings(
@@ -187,9 +189,9 @@ def _guards(
 def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Archive:
     """Explore, validate, recommend."""
     settings, budget, fixed = running.settings, config.limits, config.validation_replications
-    replay = max(replay_weight(case.scenario) for case in settings.run_in)
+    replay = REPLAYS * max(replay_weight(case.scenario) for case in settings.run_in)
     if config.time is None:
-        replay = min(replay, 1.0)  # a run is a run, unless time counts
+        replay = min(replay, REPLAYS)  # a run is a run, unless time counts
     reserve = _reserve(settings, config)
     meter = Meter(budget, reserve, _confirming(settings, config, replay))
     kind = samplers()[settings.sampler]

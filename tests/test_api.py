@@ -3,16 +3,20 @@
 import doctest
 import inspect
 import json
+import re
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 
+import optuna
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 import gridtune as gt
 from gridtune import cli
+from gridtune.model import policy
 from gridtune.model.metrics import custom
 from gridtune.model.metrics.registry import METRICS
 from gridtune.scenarios.document.paths import by_path
@@ -172,7 +176,7 @@ def test_a_sweep_has_the_numbers_of_the_command_line(tmp_path):
     made = gt.sweep(NAME, {"workload.count": [1, 2], "client.dispatch": ["ethic", "legacy"]}, out=tmp_path)
     vary = ["--vary", "workload.count=1,2", "--vary", "client.dispatch=ethic,legacy"]
     assert made.to_dict() == printed("sweep", NAME, *vary)
-    configurations = made.points
+    configurations = made.configurations
     assert len(configurations) == 4
     assert configurations["client.dispatch"].dtype == "category"
     assert configurations["workload.count"].dtype == "int64"
@@ -201,7 +205,7 @@ def test_a_search_has_the_numbers_of_the_command_line(study):
     assert [item["name"] for item in made["recommendations"]] == list(study.recommendations.index)
     estimated = [member["estimated"]["unfairness"] for member in made["front"]]
     assert estimated == pytest.approx(front["unfairness"][front["on_front"]].tolist(), abs=1e-4)
-    table = study.evaluations
+    table = study.configurations
     assert len(table) == made["evaluations"] == 8
     kept = {n for one in study.details.on_front for n in (one.evaluation.number, *one.equivalents)}
     assert set(table.index[table["on_front"]]) == kept
@@ -211,7 +215,7 @@ def test_a_search_has_the_numbers_of_the_command_line(study):
 
 
 def test_a_search_is_read_as_a_study_of_optuna(study):
-    trials, table = study.trials_dataframe(), study.evaluations
+    trials, table = study.trials_dataframe(), study.configurations
     assert trials["number"].tolist() == sorted(table.index)
     by_number = table.sort_index()
     assert trials["values_completed"].tolist() == by_number["completed_search"].tolist()
@@ -222,19 +226,32 @@ def test_a_search_is_read_as_a_study_of_optuna(study):
     assert study.hypervolume == study.details.hypervolume
 
 
+def test_trials_have_optunas_columns_and_the_times_of_the_search(study):
+    trials = study.trials_dataframe()
+    assert list(trials.columns) == list(study.to_optuna().trials_dataframe().columns)
+    assert (trials["duration"] > pd.Timedelta(0)).all()
+    assert trials["datetime_complete"].nunique() == len(trials)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        bars = optuna.visualization.matplotlib.plot_timeline(study.to_optuna()).patches
+    assert max(bar.get_width() for bar in bars) > 0
+
+
 def test_failed_configurations_are_rows_that_say_why(scenario, tmp_path):
     kept = str(tmp_path / "kept.log")
     failing = gt.search(
         scenario, budget=6, sampler="random", jobs=1, objectives=["waiting_mean"], storage=kept,
         vary={"workload.count": [1, 2], "horizon": [0.0005, 200.0]},
     )  # fmt: skip
-    table = failing.evaluations
+    table = failing.configurations
     failed = table[table["horizon"] == 0.0005]
     assert len(failed) > 0
     assert failed["failure"].str.contains("waiting_mean is nan").all()
     assert failing.trials_dataframe()["state"].value_counts()["FAIL"] == len(failed)
     assert failed["waiting_mean"].isna().all()
-    pd.testing.assert_frame_equal(gt.open_study(kept).evaluations, table)
+    reopened = gt.open_study(kept)
+    pd.testing.assert_frame_equal(reopened.configurations, table)
+    pd.testing.assert_frame_equal(reopened.trials_dataframe(), failing.trials_dataframe())
 
 
 def test_a_configuration_of_a_search_can_be_run_and_explained(study):
@@ -251,6 +268,27 @@ def test_a_configuration_of_a_search_can_be_run_and_explained(study):
     assert set(why.ablations.reset_index()["metric"]) <= set(why.changes.index)
     with pytest.raises(gt.ScenarioError, match="no configuration nothing"):
         study.explain("nothing")
+
+
+def test_policies_have_the_base_class_of_each_family_and_the_types_of_its_arguments():
+    offered = {name: getattr(gt.policies, name) for name in gt.policies.__all__}
+    bases = {base for kind in policy.policies() for base in kind.__mro__ if base.__base__ is policy.Policy}
+    assert bases <= {*offered.values()}
+    elsewhere = {"Job", "Generator", "Sequence", "Mapping", "None"}
+    rare = {"Floats", "Ledger", "Memory", "Memories"}  # arrays of numbers, and what only shipped ones return
+    for base in bases:
+        for method in filter(inspect.isfunction, vars(base).values()):
+            texts = map(str, inspect.get_annotations(method).values())
+            names = set(re.findall(r"\b[A-Z]\w+", " ".join(texts)))
+            assert names - elsewhere - rare <= {*offered}, method
+
+
+def test_former_names_warn(scenario, study):
+    made = gt.sweep(scenario, {"workload.count": [1]})
+    with pytest.warns(DeprecationWarning, match="now called Sweep.configurations"):
+        assert made.points is made.configurations
+    with pytest.warns(DeprecationWarning, match="now called Study.configurations"):
+        assert study.evaluations is study.configurations
 
 
 def test_what_is_shown_is_short(scenario, result, study):
@@ -282,6 +320,7 @@ def reachable(root, path, seen, depth=4):
             yield from reachable(getattr(root, name, None), f"{path}.{name}", seen, depth - 1)
 
 
+@pytest.mark.filterwarnings("ignore:.* is now called")
 def test_what_a_notebook_meets_on_the_way_is_short_too(scenario, result, study):
     why = study.explain(study.details.on_front[-1].evaluation.number, replications=2, jobs=1)
     model = gt.GridModel(scenario=scenario, seed=1)
@@ -298,6 +337,9 @@ def examples():
     for name in gt.__all__:
         value = getattr(gt, name)
         yield name, inspect.getdoc(value) or ""
+        if inspect.ismodule(value):
+            for inner in value.__all__:
+                yield f"{name}.{inner}", inspect.getdoc(getattr(value, inner)) or ""
         for member, inner in vars(value).items() if inspect.isclass(value) else ():
             function = getattr(inner, "fget", None) or getattr(inner, "func", None) or inner
             if not member.startswith("_") and (
@@ -319,6 +361,7 @@ def test_every_public_name_says_what_it_is_and_shows_it():
 def test_examples_are_true(name, monkeypatch):
     monkeypatch.setattr(custom, "_known", dict(custom._known))
     monkeypatch.setattr(custom, "_entered", dict(custom._entered))
+    monkeypatch.setattr(policy, "_registry", {name: dict(known) for name, known in policy._registry.items()})
     known, said, names = dict(METRICS), [], {}
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False)
     try:
@@ -337,4 +380,4 @@ def test_examples_are_true(name, monkeypatch):
 def test_recommendations_have_their_columns_even_where_there_are_none(study):
     bare = gt.Study(study.settings, replace(study.archive, recommendations=()))
     assert len(bare.recommendations) == 0
-    assert {"number", *study.evaluations.columns} - {"name"} == set(bare.recommendations.columns)
+    assert {"number", *study.configurations.columns} - {"name"} == set(bare.recommendations.columns)

@@ -15,6 +15,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 from typer.main import get_command
 
+import gridtune as gt
 from gridtune import cli
 from gridtune.model.policy import FAMILIES, Policy
 from gridtune.optimize.search_space.space import Space
@@ -39,10 +40,18 @@ def module(name):
 
 shown = module("pages")
 PAGES = [*shown.pages(), ROOT / "README.md"]
+# Words at most, between white space: of all pages, and of the page of a system with its tables and code.
+ALL_WORDS, SYSTEM_WORDS = 45_000, 1_500
+README_LINES = 120
 
 
 def name_of(page):
     return page.relative_to(ROOT).as_posix()
+
+
+def cells(notebook):
+    found = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    return "\n".join("".join(cell["source"]) for cell in found)
 
 
 @pytest.fixture(params=PAGES, ids=name_of)
@@ -103,11 +112,23 @@ def test_commands_exist_with_their_options_scenarios_and_paths(page, folder):
 
 def test_the_page_on_policies_has_a_row_for_each_family_whose_base_class_there_is():
     page = (DOCS / "writing-a-policy.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(\w+)`[^|]*\| `([\w.]+)` \|", page, re.M)
+    rows = re.findall(r"^\| `(\w+)`[^|]*\| `(\w+)` \|", page, re.M)
     assert {family for family, _ in rows} == {*FAMILIES}
     for _, base in rows:
-        module, _, name = base.rpartition(".")
-        assert issubclass(getattr(importlib.import_module(module), name), Policy), base
+        assert issubclass(getattr(gt.policies, base), Policy), base
+
+
+PROGRAMS = {
+    **{name_of(page): [block.text for block in shown.blocks(page)] for page in PAGES},
+    **{name_of(path): [path.read_text(encoding="utf-8")] for path in (DOCS / "gallery").glob("*.py")},
+    **{name_of(path): [cells(path)] for path in (DOCS / "notebooks").glob("*.ipynb")},
+}
+
+
+@pytest.mark.parametrize("place", PROGRAMS)
+def test_programs_import_nothing_but_the_public_name(place):
+    deep = re.compile(r"^.*\b(?:from|import) gridtune\..*$", re.MULTILINE)
+    assert [found for text in PROGRAMS[place] for found in deep.findall(text)] == []
 
 
 @pytest.mark.long
@@ -126,6 +147,20 @@ def test_the_policy_of_the_page_works(tmp_path):
     assert "waiting_mean" in done.stdout
 
 
+def words_of(page):
+    return len(page.read_text(encoding="utf-8").split())
+
+
+def test_pages_are_short_enough_to_be_read():
+    assert {
+        name_of(page): words_of(page)
+        for page in PAGES
+        if page.parent.name == "systems" and words_of(page) > SYSTEM_WORDS
+    } == {}
+    assert sum(map(words_of, PAGES)) <= ALL_WORDS
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= README_LINES
+
+
 def test_pictures_are_there_and_each_is_shown():
     shown_ones = {picture for page in PAGES for picture in shown.pictures(page)}
     kept = {file.resolve() for file in (DOCS / "figures").iterdir()}
@@ -139,6 +174,26 @@ def test_tables_of_claims_are_as_the_data_say():
         text = page.read_text(encoding="utf-8")
         assert claims.written(text) == text, page
     assert claims.counts() in (DOCS / "validation.md").read_text(encoding="utf-8")
+
+
+def test_claims_that_differ_in_a_remark_are_a_row_and_what_was_measured_is_left_to_the_reference():
+    def claim(name, text, source, reason="", verdict="met"):
+        found = [{"what": "wait with a period of 30 s"}, {"what": "s"}]
+        said = {"id": name, "claim": text, "source": source, "verdict": verdict, "reason": reason}
+        return said | {"experiment": "periods", "replications": 10, "quick": False, "findings": found}
+
+    table = module("claims").claims({"paper": "dirac", "claims": [
+        claim("A", "fallback gains (all sizes), if late", "figure 4(b)"),
+        claim("A", "fallback gains (above 4 h), if late", "figure 4(c), section 2"),
+        claim("B", "a task (it stays)", "section 3"),
+        claim("C", "a task (it is rejected)", "section 3"),
+        claim("D", "w", "section 3", "wait with a period of 30 s is 5 s. The load is 2 s", "undecided"),
+    ]})  # fmt: skip
+    assert [line for line in table.splitlines() if line.startswith("| ")][1:] == [
+        "| A | fallback gains (all sizes; above 4 h), if late, *figure 4(b); 4(c), §2* | met |",
+        "| B, C | a task (it stays; is rejected), *§3* | met |",
+        "| D | w, *§3* | **undecided**: the load is 2 s |",
+    ]
 
 
 def measured(low, high, verdict="met", at_least=0.0):
@@ -180,6 +235,32 @@ def test_references_name_everything_there_is():
         assert f"## gridtune {name}" in commands
     assert "Usage: gridtune run" in commands
     assert all("\n".join(page()).startswith("# ") for page in reference.PAGES.values())
+
+
+def test_every_key_of_a_scenario_has_a_meaning_every_number_a_unit_and_every_table_an_example():
+    reference, schema = module("reference"), ScenarioSpec.model_json_schema()
+    parts = schema["$defs"]
+    keys = {
+        f"{name}.{key}": value
+        for name, part in {"": schema, **parts}.items()
+        for key, value in part["properties"].items()
+    }
+    assert [key for key, value in keys.items() if not reference.meaning(value, parts)] == []
+    numbers = {key: value for key, value in keys.items() if reference.holds_numbers(value, parts)}
+    assert len(numbers) > 300
+    units = {key: reference.unit(value, parts) for key, value in numbers.items()}
+    assert [key for key, unit in units.items() if not unit] == []
+    some = (
+        ".horizon",
+        "SedSpec.memory",
+        "SedSpec.bandwidth",
+        "SiteSpec.nodes",
+        "QueueingSpec.load",
+        "SiteSpec.vres",
+    )
+    assert [units[key] for key in some] == ["s", "bytes", "bytes/s", "count", "ratio", "0 to 1"]
+    assert reference.examples(schema).keys() == parts.keys()
+    ScenarioSpec.model_validate(tomllib.loads(reference.RARE))
 
 
 def test_every_law_and_every_kind_of_workload_is_on_its_page():

@@ -1,21 +1,26 @@
 """Advice from a log: recommendations also hold on the log as it is, and what gets worse there is told."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import gridtune as gt
 from gridtune.model.metrics.registry import Metric
-from gridtune.model.streams import AS_LOGGED
+from gridtune.model.streams import AS_LOGGED, DENSER, LOAD
 from gridtune.optimize.api import open_study
 from gridtune.optimize.budget import Budget, Meter
 from gridtune.optimize.commands.export import exported
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
-from gridtune.optimize.report.answer import answer
+from gridtune.optimize.report.answer import answer, harm_text
 from gridtune.optimize.runs.stored import load as load_study
 from gridtune.optimize.search import search
 from gridtune.scenarios import load, simulate
 
 WEEKS = 9
+WEEK = 7 * 86400.0
+KTH = Path("../shared/data/KTH-SP2-1996-2.1-cln.swf.gz").resolve()
 RULES = {"fcfs": 0.0, "easy": 1.0, "conservative": 2.0}
 
 
@@ -31,8 +36,13 @@ def log(tmp_path):
     return path
 
 
-def simulated(longest, large=3600.0):
-    """Runs in which `easy` is better than the baseline, `fcfs`; what it does to waits on the log as it is."""
+def simulated(longest, large=3600.0, denser=0.0):
+    """Runs in which `easy` is better than the baseline, `fcfs`; what it does to waits on the log as it is.
+
+    Args:
+        longest, large: waits with `easy`, s.
+        denser: jobs that wait for more than a day with `easy` under a higher load.
+    """
 
     def work(task):
         rng = np.random.default_rng([task.replication, 3])
@@ -41,6 +51,7 @@ def simulated(longest, large=3600.0):
         waits = {"waited_max": 3 * 86400.0, "waited_p95.size-large": 3600.0}
         if policy == "easy" and whole:
             waits = {"waited_max": longest, "waited_p95.size-large": large}
+        waits["waited_day"] = denser if policy == "easy" and task.replication >= DENSER else 0.0
         slowdown = 10.0 - 2.0 * RULES[policy] * (policy == "easy") + rng.normal()
         made = {"slowdown_mean": slowdown, "lost_fraction": 0.0, **waits}
         return {name: Metric(value, "s" if "wait" in name else "") for name, value in made.items()}
@@ -75,6 +86,35 @@ def test_what_is_worse_on_the_log_as_it_is_is_told_as_such(log, tmp_path):
     assert again.recommendations == made.recommendations
     assert again.remarks == made.remarks != ()
     assert made.remarks[0] in " ".join(text.split())
+
+
+def test_what_is_worse_under_a_higher_load_alone_is_told_apart(log):
+    made = found(log, simulated(5 * 86400.0, denser=3.0))
+    (advice,) = made.recommendations
+    assert [(one.metric, one.load) for one in advice.harms] == [("waited_max", 1.0), ("waited_day", LOAD)]
+    lines = [" ".join(line.split()) for line in answer(front(made), 200).splitlines()]
+    (first,) = (line for line in lines if line.startswith("worse elsewhere: longest wait"))
+    assert "day" not in first.partition("(log as it is)")[2]
+    (second,) = (line for line in lines if line.startswith("at 20 % more load also: "))
+    assert "longer than a day 0" in second
+    assert harm_text(advice.harms[1]).endswith("(at 20 % more load)")
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not KTH.exists(), reason=f"needs ../shared/data/{KTH.name}")
+def test_shortness_first_on_a_real_log_is_refused_and_told_in_full_where_starving_is_allowed():
+    scenario = gt.load("batch/replay", {"workload.log.trace": str(KTH), "workload.log.end": 32 * WEEK})
+    policy = {"rule": "sjf", "reservations": 1, "queue_depth": 0, "half_life": WEEK, "interval": 0}
+    fixed = {f"site.cluster.policy.{name}": value for name, value in policy.items()}
+    fixed |= {"site.cluster.policy.window": 30 * 86400.0, "site.cluster.quota.user_share": 1.0}
+    fixed |= {"site.cluster.quota.user_running": "none", "site.cluster.preemption.express": 0.0}
+    vary = ["site.cluster.policy=easy,priority", *(f"{path}={value}" for path, value in fixed.items())]
+    asked = {"runs": 60, "seed": 1, "replications": 2, "vary": vary, "objectives": ["slowdown_mean"]}
+    assert gt.search(scenario, **asked).archive.recommendations == ()
+    (advice,) = gt.search(scenario, **asked, allow_starvation=True).archive.recommendations
+    assert advice.objectives["slowdown_mean"].better
+    told = {one.metric for one in advice.harms}
+    assert {"waited_week", "waited_p95.length-very-long", "waited_mean.worst-users"} <= told
 
 
 def test_a_search_with_a_limit_keeps_runs_to_confirm_what_it_finds(log):
@@ -127,3 +167,12 @@ def test_a_configuration_found_on_drawn_weeks_is_exported_on_the_whole_log(log, 
     made.write_text(exported(open_study(tmp_path / "found"), "1"))
     assert "resample" not in made.read_text().partition("\n\n")[2]
     assert len(simulate(load(made), 1).record.jobs) == 7 * WEEKS
+
+
+def test_an_export_says_what_changes_under_slurm(log):
+    scenario = gt.load("batch/replay", {"workload.trace": str(log)})
+    found = gt.search(scenario, budget=3, seed=1, vary=["site.cluster.policy=fcfs,easy"])
+    (number,) = (one.number for one in found.archive.evaluations if "fcfs" in one.values.values())
+    comments = [line for line in exported(found, str(number)).splitlines() if line.startswith("#")]
+    assert "#   SchedulerType=sched/builtin" in comments
+    assert "Slurm" not in exported(found, "baseline")

@@ -4,18 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import gridtune as gt
-from gridtune.model.batch.cluster import Cluster
-from gridtune.model.batch.policies import BatchPolicy
-from gridtune.model.job import Job
-from gridtune.model.policy import register
 
 
-@register("batch", "narrowest-first")
+@gt.policies.register("batch", "narrowest-first")
 @dataclass(frozen=True)
-class NarrowestFirst(BatchPolicy):
+class NarrowestFirst(gt.policies.BatchPolicy):
     """The job on the fewest processors runs next."""
 
-    def starts(self, cluster: Cluster, now: float) -> Sequence[Job]:
+    def starts(self, cluster: gt.policies.Cluster, now: float) -> Sequence[gt.Job]:
         """Jobs in order of processors, up to the first that does not fit."""
         free, chosen = cluster.free, []
         for job in sorted(cluster.in_order(), key=lambda job: (job.processors, job.id)):
@@ -28,5 +24,5 @@ class NarrowestFirst(BatchPolicy):
 
 policies = {"site.cluster.policy": ["fcfs", "easy", "narrowest-first"]}
 compared = gt.sweep("batch/replay", policies, objectives=["waiting_mean", "waited_max"], jobs=1)
-print(compared.points[["site.cluster.policy", "waiting_mean", "waited_max"]])
+print(compared.configurations[["site.cluster.policy", "waiting_mean", "waited_max"]])
 compared.plot(["waiting_mean", "waited_max"], out="own_policy.png")

@@ -8,7 +8,7 @@ fig, ax = plt.subplots(figsize=(6, 3.5))
 for dispatch in ("ethic", "legacy"):
     base = gt.load("diet/day-regular", client__dispatch=dispatch)
     axis = "client.n_submit" if dispatch == "legacy" else "client.dispatch.window"
-    made = gt.sweep(base, {axis: [5, 20, 50, 100, 190]}, objectives=["unfairness"], jobs=1).points
+    made = gt.sweep(base, {axis: [5, 20, 50, 100, 190]}, objectives=["unfairness"], jobs=1).configurations
     ax.plot(made[axis], made["unfairness"], "o-", label=dispatch)
 ax.set(xlabel="requests submitted at once", ylabel="unfairness (max - min)")
 ax.legend()

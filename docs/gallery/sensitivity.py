@@ -13,8 +13,9 @@ base, fig, axes = gt.load("dirac/search"), *plt.subplots(1, len(ranges), sharey=
 for ax, (path, values) in zip(axes, ranges.items(), strict=True):
     kind = "pull" if path == "middleware.poll_period" else "push"  # periods count where they are used
     start = base.override({"middleware.kind": kind})
-    points = gt.sweep(start, {path: values}, objectives=["response_mean"], replications=3, jobs=1).points
-    ax.plot(points[path].astype(str), points["response_mean"] / 60, "o-")
+    swept = gt.sweep(start, {path: values}, objectives=["response_mean"], replications=3, jobs=1)
+    table = swept.configurations
+    ax.plot(table[path].astype(str), table["response_mean"] / 60, "o-")
     ax.set(xlabel=path)
 axes[0].set_ylabel("mean response time (min)")
 fig.savefig("sensitivity.png", dpi=100, bbox_inches="tight")

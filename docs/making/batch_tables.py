@@ -84,26 +84,25 @@ def _plain(value: Any) -> str:
 
 
 def held_out_table(rows: list[dict[str, Any]]) -> str:
-    """A row for each recommendation: what later weeks say of it."""
+    """A row for each recommendation: what later weeks say of it; then the searches without one."""
     lines = [
-        "| log | seed | | mean slow-down | longest wait, h | metrics that are worse | of them named "
+        "| log | seed | mean slow-down | longest wait, h | worse metrics | named | named at 20 % more load "
         "| worst of the others |",
-        "|---|---:|---|---:|---:|---:|---:|---|",
+        "|---|---:|---:|---:|---:|---:|---:|---|",
     ]
     for row in sorted(rows, key=lambda row: (row["log"], row["seed"])):
-        head = f"| {row['log']} | {row['seed']} |"
-        if not row["recommendations"]:
-            lines.append(f"{head} none | | | | | |")
         for one in row["recommendations"]:
             slow = " -> ".join(f"{value:.3g}" for value in one["slowdown"])
             longest = " -> ".join(f"{value / 3600:.3g}" for value in one["longest"])
             others = {name: after / before for name, (before, after) in one["unsaid"].items()}
             worst = max(others, key=lambda name: others[name], default="")
             told = f"`{worst}`, {others[worst]:.1f} times" if worst else "none"
-            worse = f"{len(one['named']) + len(others)} of {one['statements']}"
-            lines.append(
-                f"{head} {one['letter']} | {slow} | {longest} | {worse} | {len(one['named'])} | {told} |"
-            )
+            now, denser = len(one["named"]), len(one["denser"])
+            worse = f"{now + denser + len(others)} of {one['statements']}"
+            head = f"| {row['log']} | {row['seed']} |"
+            lines.append(f"{head} {slow} | {longest} | {worse} | {now} | {denser} | {told} |")
+    none = sum(not row["recommendations"] for row in rows)
+    lines += ["", f"{none} of {len(rows)} searches recommended nothing."]
     return "\n".join(lines)
 
 

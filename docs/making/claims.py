@@ -18,6 +18,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise, takewhile
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -112,16 +113,44 @@ def _reach(finding: dict[str, Any], inside: bool) -> float:
 def claims(made: dict[str, Any]) -> str:
     """A table of claims for the page of a system: each with its verdict, and why where it is not met.
 
-    A claim that several experiments judge alike is one row.
+    Claims of one verdict that differ only in a remark in brackets, or only in their source, are one row.
     """
-    merged: dict[tuple[str, str, str], list[str]] = {}
+    merged: dict[tuple[str, str, str], list[tuple[str, str, str]]] = {}
     for claim in made["claims"]:
-        merged.setdefault((claim["id"], claim["claim"], _said(claim)), []).append(claim["source"])
+        before, remark, after = _parted(claim["claim"])
+        row = (claim["id"], remark, claim["source"])
+        merged.setdefault((before, after, _said(claim)), []).append(row)
     rows = ["", f"{_how(made)} [All values]({FULL}#{made['paper']}) (in brackets: 95 % intervals).", ""]
-    rows += ["| id | claim | source | verdict |", "|---|---|---|---|"]
-    for (name, text, said), sources in merged.items():
-        rows.append(_row(name, text, "; ".join(dict.fromkeys(sources)), said))
+    rows += ["| id | claim, *source* | verdict |", "|---|---|---|"]
+    shared = {claim["source"] for claim in made["claims"]}
+    for (before, after, said), same in merged.items():
+        names, remarks, sources = (list(dict.fromkeys(filter(None, one))) for one in zip(*same, strict=True))
+        text = f"{before}({_each(remarks)}){after}" if remarks else before
+        source = f", *{_each([_brief(one) for one in sources])}*" if len(shared) > 1 else ""
+        rows.append(_row(", ".join(names), text + source, said))
     return "\n".join([*rows, ""]) + "\n"
+
+
+def _parted(text: str) -> tuple[str, str, str]:
+    """What comes before the last remark in brackets, the remark, and what comes after it."""
+    found = re.fullmatch(r"(.* )\(([^()]+)\)(.*)", text)
+    return (found[1], found[2], found[3]) if found else (text, "", "")
+
+
+def _brief(source: str) -> str:
+    """Where a claim stands, with the sign of a section."""
+    return re.sub(r"\bsections? ", "§", source)
+
+
+def _each(texts: list[str]) -> str:
+    """Texts one after the other, each without the words with which it begins as the one before it."""
+    said = texts[:1]
+    for before, text in pairwise(map(str.split, texts)):
+        shared = sum(
+            1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, text[:-1], strict=False))
+        )
+        said.append(" ".join(text[shared:]))
+    return "; ".join(said)
 
 
 def _said(claim: dict[str, Any]) -> str:
@@ -131,8 +160,16 @@ def _said(claim: dict[str, Any]) -> str:
         return verdict
     single = verdict == "not met" and len(claim["findings"]) == 1
     value = f" (measured: {claim['measured']})" if single else ""
-    reason = claim.get("brief", claim["reason"])
+    reason = _unmeasured(claim.get("brief", claim["reason"]), claim["findings"])
     return f"**{verdict}**{value}" + (reason and f": {reason}")
+
+
+def _unmeasured(reason: str, findings: list[dict[str, Any]]) -> str:
+    """A reason without the sentences that repeat a finding: the reference has all values."""
+    measured = [found["what"] for found in findings if " " in found["what"]]
+    sentences = re.split(r"(?<=\.) (?=[A-Z])", reason)
+    left = " ".join(one for one in sentences if not any(what in one for what in measured))
+    return left if left == reason else left[:1].lower() + left[1:]
 
 
 def full() -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import re
 from collections.abc import Iterator
@@ -29,14 +30,42 @@ def python() -> Iterator[str]:
             ):
                 yield f"```python\ngt.{name}{_signature(value)}\n```\n"
             yield _text(value)
-            for member, shown in _members(value):
+            for member, shown in _members(value) if name != "Job" else ():
                 yield f"\n### {name}.{member}{'' if shown is None else '()'}\n"
                 if shown is not None:
                     yield f"```python\n{member}{_signature(shown)}\n```\n"
                 yield _text(_function(vars(value)[member]))
+        elif inspect.ismodule(value):
+            yield _text(value)
+            for inner in value.__all__:
+                yield from _decision(f"{name}.{inner}", getattr(value, inner))
         else:
             yield f"```python\ngt.{name}{_signature(value)}\n```\n"
             yield _text(value)
+            if name == "search":
+                yield from _fields()
+
+
+def _decision(name: str, value: Any) -> Iterator[str]:
+    """A name that policies are written with; of a class its questions, not what only agents call."""
+    yield f"\n### {name}\n"
+    if not inspect.isclass(value):
+        yield f"```python\n{name}{_signature(value)}\n```\n"
+    yield _text(value)
+    for member, shown in _members(value) if inspect.isclass(value) else ():
+        if shown is None or inspect.signature(shown).return_annotation not in (None, "None"):
+            call = f"`{member}`" if shown is None else f"```python\n{member}{_signature(shown)}\n```"
+            yield f"\n{call}\n\n{_text(_function(vars(value)[member]))}"
+
+
+def _fields() -> Iterator[str]:
+    """The other settings of a search."""
+    from gridtune.optimize.config import SearchConfig
+
+    yield "\n| field | default | meaning |\n|---|---|---|"
+    for name, field in SearchConfig.model_fields.items():
+        default = "" if field.default in (None, ()) else f"`{field.default!r}`"
+        yield f"| `{name}` | {default} | {field.description} |"
 
 
 def _members(cls: type) -> Iterator[tuple[str, Any]]:
@@ -70,7 +99,8 @@ def _signature(function: Any) -> str:
         if one.kind is inspect.Parameter.KEYWORD_ONLY and not named:
             shown, named = [*shown, "*"], True
         stars = {inspect.Parameter.VAR_KEYWORD: "**", inspect.Parameter.VAR_POSITIONAL: "*"}.get(one.kind, "")
-        default = "" if one.default is inspect.Parameter.empty else f" = {one.default!r}"
+        shown_default = "..." if one.default is dataclasses.MISSING else repr(one.default)
+        default = "" if one.default is inspect.Parameter.empty else f" = {shown_default}"
         shown.append(f"{stars}{one.name}: {one.annotation}{default}")
     line = f"({', '.join(shown)}){back}"
     return line if len(line) < 90 else "(\n    " + ",\n    ".join(shown) + f",\n){back}"

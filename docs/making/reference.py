@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
@@ -97,7 +100,7 @@ def scenario_tables() -> Lines:
     from gridtune.scenarios.tables.schema import ScenarioSpec
 
     schema = ScenarioSpec.model_json_schema()
-    parts = schema["$defs"]
+    parts, shown = schema["$defs"], examples(schema)
     yield "# Tables of a scenario\n"
     yield "All keys of a scenario document, from the schema that checks it (`gridtune schema` prints it for"
     yield "editors). How they fit together: [writing a scenario](../writing-a-scenario.md). Where a *law* is"
@@ -107,6 +110,7 @@ def scenario_tables() -> Lines:
     for name, part in parts.items():
         places = ", ".join(f"`{place}`" for place in _places(schema, name))
         yield f"\n## {_title(name)}\n\n{_sentence(part.get('description', ''))} Written as {places}."
+        yield f"\n```toml\n{shown[name]}\n```"
         yield from _keys(part, parts)
     yield "\n## Laws\n\nA number, or a table with `law`.\n\n| law | parameters | meaning |\n|---|---|---|"
     for law in get_args(get_args(Law)[0]):
@@ -114,6 +118,75 @@ def scenario_tables() -> Lines:
         (name,) = get_args(law.model_fields["law"].annotation)
         said = [f"`{key}`: {field.description}." for key, field in fields.items() if field.description]
         yield _row(f"`{name}`", ", ".join(f"`{key}`" for key in fields), " ".join([law.__doc__ or "", *said]))
+
+
+# Tables that neither shipped scenarios nor pages show.
+RARE = """
+title = "Rare tables"
+hierarchy = { depth = 1, level = [{ latency = 0.01, keep = 4 }] }
+message_cost = { client = 0.001, agent = 0.002 }
+sed = { count = 4 }
+client = { dispatch = "ethic" }
+bags = { sharing = "fifo" }
+
+[[site]]
+nodes = 16
+policy = "easy"
+quota = { user_running = 8, user_slots = 12 }
+power = { idle = 95.0, busy = 190.7, idle_time = 600.0, kept_on = 4 }
+prime_time = { longest = 14400.0, hours = [[8, 19], [32, 43]] }
+queue = [{ name = "short", priority = 1.0, max_runtime = 3600.0 }]
+
+[[workload]]
+kind = "session-list"
+session = [{ user = "ann", arrival = 0.0, deadline = 60.0, n_min = 2, n_max = 8, runtime = 10.0 }]
+
+[[workload]]
+name = "tasks"
+kind = "tasks"
+count = 100
+runtime = 60.0
+priority = { by = "runtime", first = "small", low = 1, high = 5 }
+"""
+
+
+def examples(schema: dict[str, Any]) -> dict[str, str]:
+    """The shortest example of each table in the shipped scenarios and the pages."""
+    from pages import blocks, pages
+
+    from gridtune.scenarios.document.scenario import load, shipped_names
+
+    shipped = (load(name).document for name in shipped_names())
+    shown = (tomllib.loads(one.text) for page in pages() for one in blocks(page) if one.language == "toml")
+    found: dict[str, list[str]] = {}
+    for document in (*shipped, *shown, tomllib.loads(RARE)):
+        for name, text in _tables(document, schema, schema["$defs"]):
+            found.setdefault(name, []).append(text)
+    return {name: min(texts, key=len) for name, texts in found.items()}
+
+
+def _tables(
+    given: Any, node: dict[str, Any], parts: dict[str, Any], depth: int = 0
+) -> Iterator[tuple[str, str]]:
+    """Each table in a document: the part of the schema that it is, and its text."""
+    from gridtune.scenarios.calibration.written import toml
+
+    for key, value in node.get("properties", {}).items():
+        within, several = given.get(key, ()), value.get("type") == "array"
+        listed = within if isinstance(within, list) else [within]
+        tables = [(one, [one] if several else one) for one in listed]
+        if isinstance(value.get("additionalProperties"), dict):
+            tables = [(one, {entry: one}) for entry, one in dict(within).items()]
+        for (table, alone), name in product(tables, _named(value)):
+            part = parts[name]
+            keys, kind = part["properties"].keys(), part["properties"].get("kind", {}).get("const")
+            if not isinstance(table, dict) or not {*part.get("required", ())} <= {*table} <= {*keys}:
+                continue
+            if kind in (None, table.get("kind")):
+                head = f"[[{key}]]" if several else f"[{key}]"
+                lines = [head, *(f"{one} = {toml(inner)}" for one, inner in table.items())]
+                yield name, f"{key} = {toml(alone)}" if depth else "\n".join(lines)
+                yield from _tables(table, part, parts, depth + 1)
 
 
 def _places(schema: dict[str, Any], part: str) -> list[str]:
@@ -152,10 +225,52 @@ def _named(value: dict[str, Any]) -> Iterator[str]:
 
 
 def _keys(part: dict[str, Any], parts: dict[str, Any]) -> Lines:
-    yield "\n| key | type | default | meaning |\n|---|---|---|---|"
+    yield "\n| key | type | unit | default | meaning |\n|---|---|---|---|---|"
     for key, value in part.get("properties", {}).items():
         default = "required" if key in part.get("required", ()) else _default(value)
-        yield _row(f"`{key}`", _type(value, parts), default, value.get("description", ""))
+        yield _row(f"`{key}`", _type(value, parts), unit(value, parts), default, meaning(value, parts))
+
+
+def meaning(value: dict[str, Any], parts: dict[str, Any]) -> str:
+    """What a key is for: its description, else the first line of the table that it holds."""
+    if "const" in value:
+        return "chooses this table"
+    tables = [parts[name].get("description", "").partition("\n")[0] for name in _named(value)]
+    return str(value.get("description") or next(iter(tables), ""))
+
+
+# The unit of a number by the words of its meaning: the first that are found say it.
+UNITS = {
+    "bytes per s|bytes per second|B/s": "bytes/s",
+    "tasks per s|users per s": "1/s",
+    "bytes|B": "bytes",
+    "work per s": "work/s",
+    "work": "work",
+    "s|h|W|J": "",  # the word itself
+    "share|probability": "0 to 1",
+    "factor|ratio|over|times|relative deviation": "ratio",
+    "in the unit of": "see meaning",
+    "parameters?|priority|QOS|weights?|exponent|degree|coefficients|numbers?": "none",
+    "agents|brokers|calls|clients|customers|how often|inputs|jobs|levels|links|machines|nodes": "count",
+    "owners|pieces|pilots|processes|processors|reconstructions|requests|routers|runs|servers": "count",
+    "sessions|sites|slots|submissions|tasks|transfers|units|users|vectors|weeks|workers": "count",
+}
+
+
+def holds_numbers(value: dict[str, Any], parts: dict[str, Any]) -> bool:
+    """Whether a key holds a number, or several, rather than a value of any type."""
+    kind = _type(value, parts)
+    return "number" in kind and "text" not in kind
+
+
+def unit(value: dict[str, Any], parts: dict[str, Any]) -> str:
+    """The unit of a number; "" if a key holds none, or its meaning names no unit."""
+    if not holds_numbers(value, parts):
+        return ""
+    text = meaning(value, parts)
+    found = [(re.search(rf"\b({words})\b", text), label) for words, label in UNITS.items()]
+    said = [(one.start(), label or one[0]) for one, label in found if one]
+    return min(said, key=lambda each: each[0])[1] if said else ""
 
 
 def _default(value: dict[str, Any]) -> str:
@@ -198,7 +313,7 @@ def _limits(value: dict[str, Any]) -> str:
 
 
 def _title(name: str) -> str:
-    return name.removeprefix("scenarios__").replace("__", " ")
+    return name.removeprefix("gridtune__scenarios__tables__").replace("__", " ")
 
 
 def shipped() -> Lines:

@@ -40,15 +40,19 @@ def kills_table(rows: list[dict[str, Any]]) -> str:
 
 
 def io_faults_table(rows: dict[str, Any]) -> str:
-    """Calls that failed, by command and error, how the command ended, and the faults."""
+    """Calls that failed, by error, how the commands ended, and the faults."""
     lines = [
-        line("command", "error", "calls that failed", "refused in a line", "ended well", "faults"),
-        "|---|---|---:|---:|---:|---:|",
+        line("error", "calls that failed", "refused in a line", "ended well", "faults"),
+        "|---|---:|---:|---:|---:|",
     ]
+    ends: dict[str, Counter[str]] = {}
+    faults: Counter[str] = Counter()
     for row in rows["rows"]:
-        ends = Counter(row["codes"])
-        cells = [ends.total(), ends["2"], ends["0"], len(row["faults"])]
-        lines.append(line(row["command"], row["error"], *(f"{cell:,}" for cell in cells)))
+        ends.setdefault(row["error"], Counter()).update(row["codes"])
+        faults[row["error"]] += len(row["faults"])
+    for error, codes in ends.items():
+        cells = [codes.total(), codes["2"], codes["0"], faults[error]]
+        lines.append(line(error, *(f"{cell:,}" for cell in cells)))
     return "\n".join(lines)
 
 

@@ -97,18 +97,14 @@ def saboteur_table(rows: dict[str, Any]) -> str:
 
 
 def parallel_table(rows: dict[str, Any]) -> str:
-    """What each way to bring parallel tasks to sites completes."""
-    lines = [
-        _line("scenario", "way", "completed", "mean response", "pilots", "idle", "messages"),
-        "|---|---|---|---|---|---|---|",
-    ]
-    for name, ways in rows.items():
+    """What each way to bring parallel tasks to sites costs, in each scenario."""
+    heads = [f"`{name}`: {what}" for name in rows for what in ("response, s", "messages")]
+    lines = [_line("way", *heads), f"|---|{'---:|' * len(heads)}"]
+    for ways in zip(*rows.values(), strict=True):
+        cells = []
         for row in ways:
-            values, idle = row["metrics"], ""
-            if "pilot_idle" in values:
-                idle = f"{values['pilot_idle'] / 3600:,.0f} h"
-            cells = (_completed(row), _seconds(row), f"{values['pilots']:,.0f}" if idle else "", idle)
-            lines.append(_line(f"`{name}`", row["way"], *cells, f"{values['messages']:,.0f}"))
+            cells += [f"{row['response']:,.0f}", f"{row['metrics']['messages']:,.0f}"]
+        lines.append(_line(ways[0]["way"], *cells))
     return "\n".join(lines)
 
 
@@ -184,14 +180,6 @@ def _data(name: str) -> Any:
     path = path.with_suffix(".jsonl")
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else ()
     return [json.loads(line) for line in lines]
-
-
-def _completed(row: dict[str, Any]) -> str:
-    return f"{row['done']:,} of {row['fitting']:,}"
-
-
-def _seconds(row: dict[str, Any]) -> str:
-    return f"{row['response']:,.0f} s"
 
 
 def _ratio(known: dict[str, Any] | None) -> str:

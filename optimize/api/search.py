@@ -40,10 +40,10 @@ def search(
             the scenario's own search space or replace parts of it. Or texts as on the command line.
         others: additional scenarios that every configuration runs in.
         fields: all other settings, by name: `budget`, `runs`, `time`, `objectives`, `require`,
-            `sampler`, `replications`, `seed`, `out` and the others of `optimize.config.SearchConfig`.
+            `sampler`, `replications`, `seed`, `out` and others; the reference has a table of them.
 
     Returns:
-        The study: its `evaluations` has a row for each configuration, its `front` for each on the front.
+        The study: its `configurations` has a row for each configuration, its `front` for each on the front.
 
     Raises:
         ScenarioError: a setting is not possible; it is raised before anything is computed or written.
@@ -53,7 +53,7 @@ def search(
         >>> import gridtune as gt
         >>> study = gt.search("diet/day-regular", budget=4, sampler="random", jobs=1,
         ...                   vary={"sed.count": [5, 10]}, objectives=["completed", "unfairness"])
-        >>> sorted(study.evaluations["sed.count"].unique().tolist())[0] >= 5
+        >>> sorted(study.configurations["sed.count"].unique().tolist())[0] >= 5
         True
     """
     found, further = Scenario.of(scenario), [Scenario.of(other) for other in others]
@@ -64,7 +64,7 @@ def search(
         prepare(one)
     with ExitStack() as holding, workers(processes, dask, found, *further) as pool:
         result = search_space(found, config, pool=pool, progress=progress_of(progress), holding=holding)
-        made = Study(result.settings, result.archive)
+        made = Study(result.settings, result.archive, times=result.times)
         if config.out is not None:
             made.save(config.out)
     return made
@@ -90,8 +90,8 @@ def open_study(study: Path | str, name: str | None = None, *, skip_broken: bool 
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     kept = f"{folder}/study.journal"
         ...     _ = gt.search("diet/day-regular", budget=4, sampler="random", jobs=1, storage=kept)
-        ...     len(gt.open_study(kept).evaluations)
+        ...     len(gt.open_study(kept).configurations)
         4
     """
     kept = load(study, name, skip_broken=skip_broken)
-    return Study(kept.settings, kept.archive, kept.notes)
+    return Study(kept.settings, kept.archive, kept.notes, kept.times)

@@ -1,9 +1,11 @@
-"""What a search gives: its evaluations, front, recommendations, pictures and explanations, as `Study`."""
+"""What a search gives: its configurations, front, recommendations, pictures and explanations, as `Study`."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +22,7 @@ from gridtune.optimize.report.export import to_csv, to_dict
 from gridtune.optimize.report.frame import Row, frame, rows
 from gridtune.optimize.report.progress import progress_of
 from gridtune.optimize.report.tables import listed
-from gridtune.optimize.runs.stored import keep_trial, open_trials
+from gridtune.optimize.runs.stored import Times, keep_trial, open_trials
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.studies.reading import NUMBER
 from gridtune.scenarios.api.experiment import Scenario
@@ -49,17 +51,20 @@ class Study:
         settings: the settings of the search: scenario, search space, objectives, sampler, seed, constraints.
         archive: every evaluation, as records.
         notes: notes on the study as it was opened, a line each, such as a search that has not ended.
+        times: by number, when each configuration was proposed and when its last run in the search ended, as
+            `datetime` in local time.
 
     Example:
         >>> import gridtune as gt
         >>> study = gt.search("diet/day-regular", budget=4, sampler="random", jobs=1)
         >>> study
-        Study('diet/day-regular', 4 evaluations, front of ... for unhappy_users, unfairness, completed)
+        Study('diet/day-regular', 4 configurations, front of ... for unhappy_users, unfairness, completed)
     """
 
     settings: Settings
     archive: Archive
     notes: tuple[str, ...] = ()
+    times: Mapping[int, Times] = field(default_factory=dict, compare=False)
 
     @property
     def failures(self) -> tuple[Failed, ...]:
@@ -82,7 +87,7 @@ class Study:
         return front(self.archive)
 
     @cached_property
-    def evaluations(self) -> pd.DataFrame:
+    def configurations(self) -> pd.DataFrame:
         """The configurations, a row for each; first come the baseline, the recommendations and the front.
 
         The index is the `number` of the configuration. Values are in the units of the metrics. Columns:
@@ -103,14 +108,22 @@ class Study:
         - the parameters by path (missing where one does not exist), and the means of all other metrics.
 
         Example:
-            >>> len(study.evaluations), study.evaluations["completed"].dtype
+            >>> len(study.configurations), study.configurations["completed"].dtype
             (4, dtype('float64'))
         """
         return frame(self.details)
 
+    @property
+    def evaluations(self) -> pd.DataFrame:
+        """Deprecated: the former name of `configurations`."""
+        warnings.warn(
+            "Study.evaluations is now called Study.configurations", DeprecationWarning, stacklevel=2
+        )
+        return self.configurations
+
     @cached_property
     def front(self) -> pd.DataFrame:
-        """The configurations on the Pareto front, a row for each, with the columns of `evaluations`.
+        """The configurations on the Pareto front, a row for each, with the columns of `configurations`.
 
         If several gave the same in every run, one is shown, and `equivalents` counts the others.
         """
@@ -133,43 +146,44 @@ class Study:
     def to_optuna(self) -> optuna.Study:
         """Convert to a study of Optuna, for its plots and importances.
 
-        The storage of a search holds the same trials with their times: `optuna.load_study(storage=…)` reads
-        it.
-
         Returns:
-            A study in memory with a trial for each configuration; its values are the plain means of the runs
-            in the search, in the units of the objectives.
+            A study in memory with a trial for each configuration. Its values are the plain means of the runs
+            in the search, in the units of the objectives. A trial starts when its configuration is proposed,
+            and completes when its last run in the search ends.
 
         Example:
             >>> len(study.to_optuna().trials)
             4
         """
+        now = datetime.now()
         with open_trials(self.settings, None, self.name) as made:
             entries: list[Evaluation | Failed] = [*self.archive.evaluations, *self.archive.failed]
             for entry in sorted(entries, key=lambda one: one.number):
-                keep_trial(made, self.settings, entry, datetime.now())
+                began, ended = self.times.get(entry.number, (now, now))
+                keep_trial(made, self.settings, entry, began, ended)
         return made.study
 
     def trials_dataframe(self) -> pd.DataFrame:
         """Make the data frame that `optuna.Study.trials_dataframe` makes.
 
         Returns:
-            A frame with a row for each configuration and Optuna's columns: `number`, `values_OBJECTIVE`,
-            `params_PATH`, `user_attrs_…` and `state`.
+            A frame with a row for each configuration and Optuna's columns: `number`, `values_OBJECTIVE`
+            (`value_OBJECTIVE` for a single one), `datetime_start` and `datetime_complete` (local time),
+            `duration`, `params_PATH`, `user_attrs_…` and `state`.
 
         Example:
             >>> "values_completed" in study.trials_dataframe().columns
             True
         """
-        return self.to_optuna().trials_dataframe(("number", "value", "params", "user_attrs", "state"))
+        return self.to_optuna().trials_dataframe()
 
     @cached_property
     def recommendations(self) -> pd.DataFrame:
-        """The recommended configurations, a row for each, with the columns of `evaluations`.
+        """The recommended configurations, a row for each, with the columns of `configurations`.
 
         The index is the letter of the recommendation, `A`, `B`, …; the frame is empty if there are none.
         """
-        table = self.evaluations
+        table = self.configurations
         return table[table["name"].str.fullmatch("[A-Z]")].reset_index().set_index("name")
 
     @property
@@ -301,7 +315,9 @@ class Study:
     def __repr__(self) -> str:
         count = len(self.archive.evaluations)
         names = ", ".join(one.name for one in self.archive.objectives)
-        return f"Study({self.name!r}, {count} evaluations, front of {len(self.details.on_front)} for {names})"
+        return (
+            f"Study({self.name!r}, {count} configurations, front of {len(self.details.on_front)} for {names})"
+        )
 
     def _repr_html_(self) -> str:
         some = frame(self.details, listed(self.details))

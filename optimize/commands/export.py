@@ -28,9 +28,11 @@ from gridtune.optimize.report.numbers import (
 from gridtune.optimize.report.recommended import changed_values
 from gridtune.plain_text import escaped
 from gridtune.scenarios.document.path_meaning import meaning
+from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.execution.log_noise import as_logged
 from gridtune.scenarios.results.files import version_of
 from gridtune.scenarios.results.text import terminal_width, wrapped
+from gridtune.scenarios.slurm import slurm_changes
 
 HARMS = 5  # of an unconfirmed configuration
 
@@ -68,8 +70,17 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
         files = ", ".join(scenario.plugins)
         lines.append(f"It needs {files}: keep it in {scenario.base}, or take these files along")
     lines.append(f"Written by gridtune {version_of('gridtune') or 'from its sources'}")
+    lines += _slurm(study.scenario, scenario)
     comments = "".join(f"# {escaped(line)}\n" for line in lines)
     return f"{comments}\n{tomli_w.dumps(document)}"
+
+
+def _slurm(before: Scenario, after: Scenario) -> Iterator[str]:
+    """What changes in Slurm's settings; nothing where there is no one site, or it stays as it is."""
+    if len(after.active.site) != 1 or before.active.site == after.active.site:
+        return
+    yield "Under Slurm, these lines of slurm.conf change, and what `sacctmgr` sets:"
+    yield from (f"  {line.removeprefix('# ')}" for line in slurm_changes(before, after).text().splitlines())
 
 
 def differences(study: Study, name: str, *, full: bool = False) -> str:

@@ -67,13 +67,17 @@ def harms(
 
 
 def harms_of_replay(
-    baseline: Mapping[str, float], changed: Mapping[str, float], units: Mapping[str, str]
+    baseline: Mapping[str, float],
+    changed: Mapping[str, float],
+    units: Mapping[str, str],
+    load: float = 1.0,
 ) -> tuple[Harm, ...]:
     """Metrics that are worse by more than a tenth in one run of each on the same jobs; see `harms`.
 
     Args:
         baseline, changed: metrics by name.
         units: of the metrics.
+        load: of these jobs, times the log's.
     """
     found = []
     content = baseline.get(UNHAPPY) == changed.get(UNHAPPY) == 0
@@ -81,14 +85,14 @@ def harms_of_replay(
         known, before, after = _watched(name), baseline[name], changed[name]
         gap = after - before
         if known is not None and isfinite(before) and isfinite(after) and _worse(known, gap):
-            found.append(Harm(name, units.get(name, ""), before, after, gap, gap, replay=True))
+            found.append(Harm(name, units.get(name, ""), before, after, gap, gap, replay=True, load=load))
     return _told(found)
 
 
 def worst_of(found: Iterable[Harm]) -> tuple[Harm, ...]:
-    """Of each metric the greatest harm; the order is that of `harms`."""
+    """Of each metric the greatest harm under the least load; the order is that of `harms`, by load."""
     worst: dict[str, Harm] = {}
-    for one in sorted(found, key=ratio, reverse=True):
+    for one in sorted(found, key=lambda one: (one.load, -ratio(one))):
         worst.setdefault(one.metric, one)
     return _ordered(worst.values())
 
@@ -100,9 +104,9 @@ def _told(found: Sequence[Harm]) -> tuple[Harm, ...]:
 
 
 def _ordered(found: Iterable[Harm]) -> tuple[Harm, ...]:
-    def place(one: Harm) -> tuple[bool, bool, float, str]:
+    def place(one: Harm) -> tuple[float, bool, bool, float, str]:
         words = _words(one.metric)
-        return words.isdisjoint(OWED), words.isdisjoint(OWED | WORK), -ratio(one), one.metric
+        return one.load, words.isdisjoint(OWED), words.isdisjoint(OWED | WORK), -ratio(one), one.metric
 
     return tuple(sorted(found, key=place))
 

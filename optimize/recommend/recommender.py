@@ -17,10 +17,10 @@ from math import ceil
 
 import numpy as np
 
-from gridtune.model.streams import AS_LOGGED
+from gridtune.model.streams import AS_LOGGED, DENSER, LOAD
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.harm import harms, harms_of_replay, worst_of
-from gridtune.optimize.recommend.subsets import Subsets, Unit
+from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Change
 from gridtune.optimize.records.evaluations import Evaluation, Objective
@@ -54,14 +54,14 @@ class _Candidate:
         compromise: whether it is the compromise.
         origin: the configuration on the front.
         sparse: its values with as few changes as suffice.
-        units: changes of the sparse configuration, the most effective first.
+        changed: its changed parameters, the most effective first.
     """
 
     chosen: list[Objective]
     compromise: bool
     origin: Evaluation
     sparse: Configuration
-    units: list[Unit]
+    changed: list[str]
 
 
 class Recommender:
@@ -72,7 +72,8 @@ class Recommender:
         front: to recommend from.
         left: gives the runs that may still be done.
         number: gives an evaluated configuration's number, evaluating it first if need be.
-        replay: runs that one replay of whole logs counts as; 0 if there is nothing to replay.
+        replay: runs that the replays of whole logs by one configuration count as; 0 if there is nothing to
+            replay.
 
     Attributes:
         refused: metrics whose constraints a configuration broke in the confirmation, by its number; none of
@@ -90,9 +91,8 @@ class Recommender:
         self._evaluator, self._front, self._left, self._number = evaluator, front, left, number
         self._settings, self._objectives, self._replay = evaluator.settings, front.objectives, replay
         self._whole = Block(evaluator, [AS_LOGGED])  # whole logs as they are
-        baseline = self._settings.baseline
-        self._baseline: Configuration = {} if baseline is None else baseline.values
-        self._subsets = Subsets(front, self._settings.space, self._baseline, self._settings.seed)
+        self._denser = Block(evaluator, [DENSER])  # the same under a higher load
+        self._subsets = Subsets(front, self._settings)
         self.refused: dict[int, tuple[str, ...]] = {}
 
     @one_thread()
@@ -175,8 +175,8 @@ class Recommender:
         found = []
         for at, objectives in list(chosen.items())[:MOST]:
             origin = members[at].evaluation
-            units = self._subsets.ordered(origin.values)
-            found.append(_Candidate(objectives, at == compromise, origin, origin.values, units))
+            changed = self._subsets.ordered(origin.values)
+            found.append(_Candidate(objectives, at == compromise, origin, origin.values, changed))
         return found
 
     def _affordable(self, candidates: list[_Candidate]) -> tuple[list[_Candidate], int, int]:
@@ -204,21 +204,20 @@ class Recommender:
 
     def _thinned(self, candidate: _Candidate, block: Block) -> _Candidate:
         """The configuration with the fewest changes that keep its gains in these runs."""
-        values, units = candidate.origin.values, candidate.units
+        values, changed = candidate.origin.values, candidate.changed
         start, whole = block.run([{}, values])
-        if start is None or whole is None or len(units) < 2:
+        if start is None or whole is None or len(changed) < 2:
             return candidate
         best = candidate
-        low, high = 0, len(units)  # so many changes keep too little, so many keep enough
-        size = self._subsets.enough(units, values, KEEP)
+        low, high = 0, len(changed)  # so many changes keep too little, so many keep enough
+        size = self._subsets.enough(changed, values, KEEP)
         for _ in range(TRIES):
             if not low < size < high:
                 break
-            some = self._subsets.combined(units[:size])
-            sparse = some and self._subsets.rounded(some)
-            sample = block.run([sparse])[0] if sparse else None
-            if sparse and sample and self._suffices(sample, whole, start, KEEP, block):
-                best = replace(candidate, sparse=sparse, units=units[:size])
+            sparse = self._subsets.rounded(self._subsets.combined(values, changed[:size]))
+            sample = block.run([sparse])[0]
+            if sample and self._suffices(sample, whole, start, KEEP, block):
+                best = replace(candidate, sparse=sparse, changed=changed[:size])
                 high, size = size, size - 1 if size - low <= 2 else (low + size) // 2
             else:
                 low, size = size, size + 1 if high - size <= 2 else (size + high + 1) // 2
@@ -265,6 +264,9 @@ class Recommender:
                 self.refused[origin.number] = broken
                 return None
             harmed += harms_of_replay(before.means, after.means, units)
+            before, after = self._denser.run([{}, configuration])
+            if before is not None and after is not None:
+                harmed += harms_of_replay(before.means, after.means, units, LOAD)
         return self._made(candidate, configuration, changes, worst_of(harmed), sample.evaluation.replications)
 
     def _made(
@@ -275,14 +277,15 @@ class Recommender:
         harmed: tuple[Harm, ...],
         replications: int,
     ) -> Recommendation:
-        origin, before = candidate.origin, self._baseline
-        ordered = dict.fromkeys([*(path for unit in candidate.units for path in unit.values), *configuration])
+        origin, baseline, subsets = candidate.origin, self._settings.baseline, self._subsets
+        assert baseline is not None
+        kept = subsets.kept(configuration)
         changes = [
-            ParameterChange(path, before.get(path), configuration[path])
-            for path in ordered
-            if path in configuration and configuration[path] != before.get(path)
+            ParameterChange(path, baseline.values.get(path), configuration[path])
+            for path in dict.fromkeys([*candidate.changed, *configuration])
+            if path in configuration and path not in kept
         ]
-        kept = {one.path for one in changes}
+        told = {*subsets.kept(origin.values), *(one.path for one in changes)}
         return Recommendation(
             letter="",
             title="",
@@ -290,11 +293,7 @@ class Recommender:
             number=origin.number if configuration == origin.values else self._number(configuration),
             values=configuration,
             changes=tuple(changes),
-            without_effect=tuple(
-                path
-                for path, value in origin.values.items()
-                if value != before.get(path) and path not in kept
-            ),
+            without_effect=tuple(path for path in origin.values if path not in told),
             objectives=objectives,
             harms=harmed,
             replications=replications,
@@ -302,11 +301,10 @@ class Recommender:
 
     def _with_shares(self, made: Recommendation, block: Block) -> Recommendation:
         """The recommendation with what each change alone does to the baseline, as far as runs are left."""
-        units = self._subsets.units(made.values)
-        alone = {unit.path: self._subsets.combined([unit]) for unit in units}
-        singles = {path: one for path, one in alone.items() if one is not None}
+        groups = self._subsets.together(made.values)
+        singles = {path: self._subsets.combined(made.values, group) for path, group in groups.items()}
         configurations = [{}, made.values, *singles.values()]
-        if len(units) < 2 or not block.replications or block.cost(configurations) > self._left():
+        if len(groups) < 2 or not block.replications or block.cost(configurations) > self._left():
             return made
         start, whole, *others = block.run(configurations)
         if start is None or whole is None:
@@ -314,7 +312,7 @@ class Recommender:
         samples = dict(zip(singles, others, strict=True))
         changes = [self._told(one, samples.get(one.path), start, whole) for one in made.changes]
         shares = {one.path: one.share or 0.0 for one in changes}
-        share = {path: shares.get(unit.path, 0.0) for unit in units for path in unit.values}
+        share = {path: shares.get(first, 0.0) for first, group in groups.items() for path in group}
         return replace(made, changes=tuple(sorted(changes, key=lambda one: -share.get(one.path, 0.0))))
 
     def _told(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from math import floor, log10
 
@@ -11,73 +10,83 @@ import numpy as np
 
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.inference.surrogate_model import coordinates_of, distances, joint_draws, surrogates
-from gridtune.optimize.search_space.space import Configuration, Space
+from gridtune.optimize.records.values import Value, key
+from gridtune.optimize.search_space.baseline import defaults
+from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.space import Configuration
 
 DIGITS = 2  # of recommended numbers
 KNOWN = 200  # configurations that the surrogate model learns from
 DRAWS = 64
 
 
-@dataclass(frozen=True)
-class Unit:
-    """Parameters that are changed together: one that the baseline has, and those that come with it.
-
-    Attributes:
-        path: of the parameter; where only parameters that the baseline lacks differ, of the first of them.
-        values: what is set, by path.
-    """
-
-    path: str
-    values: Configuration
-
-
 class Subsets:
     """Takes configurations apart, and orders their changes by a surrogate model of all runs.
 
+    Without a change, a parameter has the baseline's value. One that the baseline lacks, for it belongs to
+    another policy, has its default, or what is nearest to that in the space.
+
     Args:
         front: whose means the model learns.
-        space: what is searched.
-        baseline: the baseline's values, by path, as far as the parameters exist there.
-        seed: of the model.
+        settings: of the search.
     """
 
-    def __init__(self, front: Front, space: Space, baseline: Configuration, seed: int) -> None:
-        self._front, self._space, self._baseline, self._seed = front, space, baseline, seed
+    def __init__(self, front: Front, settings: Settings) -> None:
+        self._front, self._space, self._seed = front, settings.space, settings.seed
+        self._scenario = settings.run_in[0].scenario
+        self._baseline: Configuration = {} if settings.baseline is None else settings.baseline.values
+        self._defaults: dict[str, dict[str, Value | None]] = {}
 
-    def units(self, configuration: Configuration) -> list[Unit]:
-        """The changes of a configuration, each with the parameters that exist because of it."""
-        baseline = self._baseline
-        found: dict[str, Configuration] = {}
-        owner: dict[str, str] = {}
+    def kept(self, configuration: Configuration) -> set[str]:
+        """Parameters of a configuration that are as if nobody had set them."""
+        before = self._before(configuration)
+        return {path for path, value in configuration.items() if before[path] == value}
+
+    def changed(self, configuration: Configuration) -> list[str]:
+        """Parameters of a configuration that could be left as they are without it."""
+        before = self._fallback(configuration)
+        return [path for path, value in configuration.items() if before[path] != value]
+
+    def together(self, configuration: Configuration) -> dict[str, list[str]]:
+        """Changed parameters by the one that they exist because of; that is the first."""
+        changed, found = set(self.changed(configuration)), dict[str, list[str]]()
+        owners: dict[str, str] = {}
         for parameter in self._space:
             path = parameter.path
-            if path not in configuration:
-                continue
-            parents = [owner[one] for one in parameter.when if one in owner]
-            same = path in baseline and baseline[path] == configuration[path]
-            if same and not parents:
-                continue
-            own = not parents or (path in baseline and not same)
-            owner[path] = path if own else parents[0]
-            found.setdefault(owner[path], {})[path] = configuration[path]
-        return [Unit(path, values) for path, values in found.items()]
+            above = [owners[one] for one in parameter.when if one in owners]
+            if path in changed and (path in self._baseline or not above):
+                above = [path]
+            if path in configuration and above:
+                owners[path] = above[0]
+            if path in changed:
+                found.setdefault(owners[path], []).append(path)
+        return found
 
-    def combined(self, units: Sequence[Unit]) -> Configuration | None:
-        """The baseline with some changes; None where a parameter would exist that nobody gives a value."""
-        flat = dict(self._baseline)
-        for unit in units:
-            flat |= unit.values
-        try:
-            return self._space.active(flat)
-        except KeyError:
-            return None
+    def combined(self, configuration: Configuration, paths: Collection[str]) -> Configuration:
+        """The baseline with some changes of a configuration."""
+        return self._space.active(
+            self._fallback(configuration) | {path: configuration[path] for path in paths}
+        )
+
+    def _before(self, configuration: Configuration) -> dict[str, Value | None]:
+        """What stands for each parameter without a configuration that chooses the same policies."""
+        name = key(configuration)
+        if name not in self._defaults:
+            found = defaults(self._scenario, self._space, self._baseline, configuration)
+            self._defaults[name] = found
+        return self._defaults[name]
+
+    def _fallback(self, configuration: Configuration) -> Configuration:
+        """The same, as near as the space allows."""
+        before = self._before(configuration)
+        return {one.path: one.nearest(before[one.path]) for one in self._space}
 
     def rounded(self, configuration: Configuration) -> Configuration:
         """The configuration with its changed numbers rounded to `DIGITS` digits, within their ranges."""
-        found = dict(configuration)
+        found, before = dict(configuration), self._fallback(configuration)
         for parameter in self._space:
             value = configuration.get(parameter.path)
-            if value is None or parameter.choices or self._baseline.get(parameter.path) == value:
+            if value is None or parameter.choices or before[parameter.path] == value:
                 continue
             number = float(value)
             digits = DIGITS - 1 - floor(log10(abs(number))) if number else 0
@@ -85,24 +94,23 @@ class Subsets:
             found[parameter.path] = round(near) if parameter.whole else float(near)
         return found
 
-    def ordered(self, configuration: Configuration) -> list[Unit]:
-        """The changes of a configuration, each the one that adds most to those before it."""
-        left, chosen = self.units(configuration), list[Unit]()
+    def ordered(self, configuration: Configuration) -> list[str]:
+        """Its changed parameters, each the one that adds most to those before it."""
+        left, chosen = self.changed(configuration), list[str]()
         while left:
-            made = [(at, self.combined([*chosen, one])) for at, one in enumerate(left)]
-            able = {at: found for at, found in made if found is not None}
-            if not able:
-                break
-            kept = self._share_kept(list(able.values()), configuration)
-            chosen.append(left.pop(list(able)[int(kept.argmax())]))
-        return [*chosen, *left]
+            made = {one: self.combined(configuration, [*chosen, one]) for one in left}
+            able = [one for one in left if one in made[one]]  # others need choices that come first
+            kept = self._share_kept([made[one] for one in able], configuration)
+            chosen.append(able[int(kept.argmax())])
+            left.remove(chosen[-1])
+        return chosen
 
-    def enough(self, units: Sequence[Unit], whole: Configuration, share: float) -> int:
+    def enough(self, paths: Sequence[str], whole: Configuration, share: float) -> int:
         """How many of the changes are expected to keep that share of what all of them gain."""
-        made = [self.combined(units[: k + 1]) or self._baseline for k in range(len(units))]
+        made = [self.combined(whole, paths[: k + 1]) for k in range(len(paths))]
         kept = self._share_kept(made, whole)
         enough = np.flatnonzero(kept >= share * max(float(kept[-1]), 1e-9))
-        return int(enough[0]) + 1 if len(enough) else len(units)
+        return int(enough[0]) + 1 if len(enough) else len(paths)
 
     def _share_kept(self, configurations: Sequence[Configuration], whole: Configuration) -> np.ndarray:
         """Share of the whole one's improvement that each is expected to keep, mean over the objectives."""

@@ -38,6 +38,7 @@ class Harm:
         baseline, mean: mean of the baseline and of the recommendation, over the same replications.
         low, high: 95 % interval of their difference; the difference itself in a replay.
         replay: whether it is of one run of each on the logs as they are.
+        load: times the logs' load, of such a run.
     """
 
     metric: str
@@ -47,6 +48,7 @@ class Harm:
     low: float
     high: float
     replay: bool = False
+    load: float = 1.0
 
 
 @dataclass(frozen=True)

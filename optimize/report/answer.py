@@ -198,16 +198,27 @@ def _group_text(path: str, group: Sequence[ParameterChange]) -> str:
 
 
 def _harms(one: Recommendation, most: int) -> list[str]:
-    """What else gets worse, in a line: the worst of so many classes by name, the others counted."""
-    if not one.harms:
-        return [f"{ELSEWHERE}: {NOTHING}"]
+    """What else gets worse, and what under a higher load: a line each."""
+    made = [_named(ELSEWHERE, [harm for harm in one.harms if harm.load == 1], most)]
+    if denser := [harm for harm in one.harms if harm.load > 1]:
+        plain = [replace(harm, replay=False, load=1.0) for harm in denser]
+        made.append(_named(f"{_more_load(denser[0])} also", plain, most))
+    return made
+
+
+def _more_load(one: Harm) -> str:
+    return f"at {100 * (one.load - 1):.0f} % more load"
+
+
+def _named(where: str, some: Sequence[Harm], most: int) -> str:
+    """The worst of so many classes by name, the others counted."""
     classes: dict[str, Harm] = {}
-    for harm in one.harms:
+    for harm in some:
         classes.setdefault(harm.metric.partition(".")[2], harm)
     named = list(classes.values())[:most]
-    others = len(one.harms) - len(named)
+    others = len(some) - len(named)
     more = f"; and {counted(others, 'other')}" if others else ""
-    return [f"{ELSEWHERE}: {'; '.join(map(harm_text, named))}{more}"]
+    return f"{where}: {'; '.join(map(harm_text, named)) or NOTHING}{more}"
 
 
 def harm_text(one: Harm) -> str:
@@ -215,6 +226,7 @@ def harm_text(one: Harm) -> str:
     name, gap = label(one.metric), one.mean - one.baseline
     way = "lower" if gap < 0 else "higher"
     where = " (log as it is)" if one.replay else ""
+    where = f" ({_more_load(one)})" if one.load > 1 else where
     if name.percent:
         return f"{name} {abs(100 * gap):.2g} points {way}{where}"
     if one.baseline <= 0 or one.mean / one.baseline >= MANY:

@@ -95,17 +95,17 @@ class Evaluator:
         first, began = len(self.known), datetime.now()
         for one in configurations:
             self._numbers.setdefault(key(one), max(self._numbers.values(), default=-1) + 1)
-        finished: dict[int, Entry] = {}
+        finished: dict[int, tuple[Entry, datetime]] = {}
         count = self.settings.replications
         for outcome in self._run(configurations, [range(count)] * len(configurations)):
             at, one = outcome.index, configurations[outcome.index]
             number = self._numbers[key(one)]
             if outcome.failure is None:
-                finished[at] = self.table.entry(number, one, count)
+                finished[at] = self.table.entry(number, one, count), datetime.now()
             else:
-                finished[at] = Failed(number, one, str(outcome.failure))
-            while (entry := finished.pop(len(self.known) - first, None)) is not None:
-                self._keep(entry, began)
+                finished[at] = Failed(number, one, str(outcome.failure)), datetime.now()
+            while (ended := finished.pop(len(self.known) - first, None)) is not None:
+                self._keep(ended[0], began, ended[1])
 
     def number(self, configuration: Configuration) -> int:
         """The number of a configuration, which is evaluated if it was not."""
@@ -190,9 +190,9 @@ class Evaluator:
 
         yield from run_groups(groups, self._pool, self._work, known=known, heard=heard)
 
-    def _keep(self, entry: Entry, began: datetime) -> None:
+    def _keep(self, entry: Entry, began: datetime, ended: datetime) -> None:
         self.known[key(entry.values)] = entry
-        keep_trial(self._study, self.settings, entry, began)
+        keep_trial(self._study, self.settings, entry, began, ended)
         if isinstance(entry, Evaluation):
             if key(entry.values) == self.baseline:
                 self._best.baseline = entry

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from optuna.trial import FrozenTrial
 from pydantic import TypeAdapter
 
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
@@ -27,6 +28,9 @@ UNITS, RECOMMENDATIONS, REFUSED, ENDED, ASKED = "units", "recommendations", "ref
 BUDGET, REMARKS = "budget", "remarks"
 
 
+Times = tuple[datetime, datetime]  # local time at which a configuration was proposed, and its last run ended
+
+
 @dataclass(frozen=True)
 class SearchResult:
     """What a search has found.
@@ -36,12 +40,14 @@ class SearchResult:
         archive: every evaluation, validation runs included, and the recommendations.
         notes: what a user should know, a line each.
         simulated: runs done now; the others were known from an earlier part of the search.
+        times: when each configuration began and ended, by number; see `times_of`.
     """
 
     settings: Settings
     archive: Archive
     notes: tuple[str, ...] = ()
     simulated: int = 0
+    times: Mapping[int, Times] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
         return f"SearchResult({self.archive.study!r}, {len(self.archive.evaluations)} evaluations)"
@@ -61,17 +67,26 @@ def open_trials(
     )
 
 
-def keep_trial(study: OpenStudy, settings: Settings, entry: Entry, began: datetime) -> None:
+def keep_trial(study: OpenStudy, settings: Settings, entry: Entry, began: datetime, ended: datetime) -> None:
     """Write what became of a configuration as a trial."""
-    number, values, now = entry.number, entry.values, datetime.now()
+    number, values = entry.number, entry.values
     if not isinstance(entry, Evaluation):
-        study.add_trial(number, values, {}, {}, began, now, {}, entry.reason)
+        study.add_trial(number, values, {}, {}, began, ended, {}, entry.reason)
         return
     means = {name: one.mean for name, one in entry.objectives.items()}
     errors = {name: one.standard_error for name, one in entry.objectives.items()}
     broken = excesses(settings.constraints, entry.cases)
     attributes = {"replications": entry.replications, "standard_errors": errors}
-    study.add_trial(number, values, means, broken, began, now, attributes)
+    study.add_trial(number, values, means, broken, began, ended, attributes)
+
+
+def times_of(trials: Mapping[int, FrozenTrial]) -> dict[int, Times]:
+    """When each configuration was proposed, and its last run in the search ended, by number; local time."""
+    return {
+        number: (trial.datetime_start, trial.datetime_complete)
+        for number, trial in trials.items()
+        if trial.datetime_start is not None and trial.datetime_complete is not None
+    }
 
 
 def archive_of(name: str, settings: Settings, entries: Sequence[Entry], budget: int, runs: int) -> Archive:
@@ -134,7 +149,7 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
     archive = archive_of(found.name, settings, entries, attributes.get(BUDGET, len(entries)), len(found.runs))
     remarks = tuple(attributes.get(REMARKS, ()))
     archive = replace(archive, recommendations=recommendations, refused=refused, remarks=remarks)
-    return SearchResult(settings, archive, notes)
+    return SearchResult(settings, archive, notes, times=times_of(found.trials))
 
 
 def settings_of(stored: Mapping[str, Any], study: str | Path) -> Settings:

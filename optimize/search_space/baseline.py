@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.search_space.cases import Case
-from gridtune.optimize.search_space.parameter import Parameter, same
+from gridtune.optimize.search_space.parameter import Parameter, among, same
 from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
@@ -58,13 +58,37 @@ def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) ->
 
 def fitted(parameter: Parameter, value: Value) -> Value | None:
     """A value as a parameter takes it; None if it does not."""
-    if parameter.choices:
-        return next((one for one in parameter.choices if same(one, value)), None)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    if not parameter.low <= value <= parameter.high or (parameter.whole and value != round(value)):
-        return None
-    return int(value) if parameter.whole else float(value)
+    near = parameter.nearest(value)
+    return near if same(near, value) else None
+
+
+def defaults(
+    scenario: Scenario, space: Space, values: Configuration, configuration: Configuration
+) -> dict[str, Value | None]:
+    """What stands for each parameter where a configuration does not set it.
+
+    A parameter that the baseline lacks has the default of the policy that the configuration chooses.
+
+    Args:
+        values: the baseline's, by path, as far as the parameters exist there.
+
+    Returns:
+        values by path, be they in the space or not; None where there is no default.
+    """
+    found: dict[str, Value | None] = dict(values)
+    chosen: dict[str, Configuration] = {}  # due to which a parameter exists
+    for parameter in space:
+        path, chosen[parameter.path] = parameter.path, {}
+        for one, allowed in parameter.when.items():
+            value = configuration.get(one, found[one])
+            fitting = allowed[0] if value is None or not among(value, allowed) else value
+            chosen[path] |= {**chosen[one], one: fitting}
+        if path not in found:
+            try:
+                found[path] = meaning(scenario.override(chosen[path]), path).value
+            except ScenarioError:  # a policy that takes no defaults
+                found[path] = None
+    return found
 
 
 def starting_configurations(

@@ -79,6 +79,17 @@ class Parameter:
         number = float(value)
         return log(number / low) / log(high / low) if self.log else (number - low) / (high - low)
 
+    def nearest(self, value: Value | None) -> Value:
+        """The value it may take that is nearest to a number, or the same; else its first or least one."""
+        number = value if isinstance(value, int | float) else self.low
+        if not self.choices:
+            clipped = min(max(number, self.low), self.high)
+            return round(clipped) if self.whole else float(clipped)
+        if value is not None and among(value, self.choices):
+            return next(one for one in self.choices if same(one, value))
+        numbers = [one for one in self.choices if isinstance(one, int | float)] if number == value else []
+        return min(numbers, key=lambda one: (abs(one - number), -one), default=self.choices[0])
+
     @property
     def allowed(self) -> str:
         """The values it may take, in words."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -45,8 +46,8 @@ class Sweep:
         >>> import gridtune as gt
         >>> made = gt.sweep("diet/day-regular", {"workload.count": [1, 2]}, replications=2)
         >>> made
-        Sweep('diet/day-regular', 2 points of workload.count)
-        >>> list(made.points.columns[:3])
+        Sweep('diet/day-regular', 2 configurations of workload.count)
+        >>> list(made.configurations.columns[:3])
         ['workload.count', 'unhappy_users', 'unhappy_users_se']
     """
 
@@ -62,14 +63,15 @@ class Sweep:
         return list(self.outcomes[0]["values"])
 
     @cached_property
-    def points(self) -> pd.DataFrame:
-        """The combinations, a row for each: a column for each path, and each metric's mean and `METRIC_se`.
+    def configurations(self) -> pd.DataFrame:
+        """The configurations, a row for each combination of the varied values.
 
-        Means and standard errors are over the replications, in the unit that `runs` names. A combination that
-        failed has no metrics; then the column `failure` says why.
+        Columns are the varied paths, and of each metric the mean and its standard error `METRIC_se` over the
+        replications, in the unit that `runs` names. A configuration that failed has no metrics; then the
+        column `failure` says why.
 
         Example:
-            >>> made.points.set_index("workload.count")["completed"].is_monotonic_increasing
+            >>> made.configurations.set_index("workload.count")["completed"].is_monotonic_increasing
             True
         """
         import pandas as pd
@@ -82,6 +84,12 @@ class Sweep:
         if any("failure" in point for point in self.outcomes):
             columns["failure"] = [point.get("failure") for point in self.outcomes]
         return pd.DataFrame(columns)
+
+    @property
+    def points(self) -> pd.DataFrame:
+        """Deprecated: the former name of `configurations`."""
+        warnings.warn("Sweep.points is now called Sweep.configurations", DeprecationWarning, stacklevel=2)
+        return self.configurations
 
     @cached_property
     def runs(self) -> pd.DataFrame:
@@ -158,12 +166,16 @@ class Sweep:
                     yield point["values"], replication, name, _number(value), one["unit"]
 
     def __repr__(self) -> str:
-        return f"Sweep({self.scenario.name!r}, {len(self.outcomes)} points of {', '.join(self.paths)})"
+        return (
+            f"Sweep({self.scenario.name!r}, {len(self.outcomes)} configurations of {', '.join(self.paths)})"
+        )
 
     def _repr_html_(self) -> str:
         shown = [*self.paths, *(c for name in self.objectives for c in (name, f"{name}_se"))]
-        shown += ["failure"] if "failure" in self.points else []
-        return as_html(f"{self.scenario.name}: {len(self.outcomes)} points", [], self.points[shown])
+        shown += ["failure"] if "failure" in self.configurations else []
+        return as_html(
+            f"{self.scenario.name}: {len(self.outcomes)} configurations", [], self.configurations[shown]
+        )
 
 
 def sweep(
@@ -194,7 +206,7 @@ def sweep(
         dask: the address of the scheduler of a Dask cluster that runs it instead.
 
     Returns:
-        The sweep: its `points` has a row for each combination, the last path varying fastest. A combination
+        The sweep: its `configurations` has a row for each combination, the last path varying fastest. One
         that fails does not stop the others, and has no metrics.
 
     Raises:
@@ -203,7 +215,7 @@ def sweep(
     Example:
         >>> import gridtune as gt
         >>> made = gt.sweep("diet/day-regular", {"workload.count": [1, 2], "sed.speed": (1.0, 4.0, 3, "log")})
-        >>> len(made.points)
+        >>> len(made.configurations)
         6
     """
     found = Scenario.of(scenario)

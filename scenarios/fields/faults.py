@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from gridtune.scenarios.fields.laws import Constant, Law
-from gridtune.scenarios.fields.table import Switchable
+from gridtune.scenarios.fields.table import Name, Switchable
 
 EVERY = "*"  # as the site of a fault: each site has its own
 OF_NODES = ("power", "node", "broken")
@@ -17,7 +17,7 @@ OF_NODES = ("power", "node", "broken")
 class FaultSpec(Switchable):
     """What breaks again and again (RR-5576, section 9). What belongs to another kind has no effect."""
 
-    name: str = "fault"
+    name: Name = "fault"
     kind: Literal["power", "node", "broken", "link", "service", "report", "server"] = Field(
         description="power: the jobs of a site die, its agents and reports are silent; node: one is lost "
         "with its jobs; broken: what starts on a node fails soon (black holes, full disks); link: nothing "

@@ -16,7 +16,9 @@ from gridtune.scenarios.fields.table import Table, one_or_more
 class LeaseSpec(Table):
     """Servers as jobs of a site: each asks for a node, for a time, beside all other jobs."""
 
-    length: float = Field(default=inf, gt=0, description="s of each; what runs when it ends begins anew")
+    length: float = Field(
+        default=inf, gt=0, description="s that each lease lasts; what runs when it ends begins anew"
+    )
     startup: float = Field(
         default=0.0, ge=0, description="s from the start of a lease until the server works"
     )

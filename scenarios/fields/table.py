@@ -13,6 +13,7 @@ from gridtune import limits
 
 ADDRESSED = {"parts", "vres"}  # keys of tables of which the writer chooses the names
 WHOLE = (int, int | None)  # types of whole numbers
+Name = Annotated[str, Field(description="by which paths address it; no other of its kind has the same")]
 _BRIEF = Repr()  # of values
 _BRIEF.maxstring, _BRIEF.maxother, _BRIEF.maxlist, _BRIEF.maxdict = 40, 40, 2, 2
 

@@ -55,14 +55,25 @@ class SlurmChanges:
 
 
 def slurm_changes(before: Scenario, after: Scenario, site: str | None = None) -> SlurmChanges:
-    """What changes in slurm.conf from one scenario to another.
+    """Translate the difference of two scenarios to settings of Slurm.
 
     Args:
         before, after: the scenarios.
-        site: which; the only one if left out.
+        site: the name of the site; the only one if left out.
+
+    Returns:
+        The changes: `lines` of slurm.conf, `commands` of sacctmgr, and what Slurm is `without`;
+        `text()` has them all.
 
     Raises:
         ScenarioError: a scenario has no such site, or several and none is named.
+
+    Example:
+        >>> import gridtune as gt
+        >>> before = gt.load("batch/replay", {"site.cluster.policy": "priority"})
+        >>> after = before.override({"site.cluster.policy.interval": 60})
+        >>> gt.slurm_changes(before, after).lines
+        ['SchedulerParameters=bf_interval=60,...']
     """
     old, new = _site(before, site), _site(after, site)
     scale = _scale(old.policy, new.policy)

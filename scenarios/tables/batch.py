@@ -15,7 +15,7 @@ from gridtune.model.prediction import Promise
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.service import AT_ONCE, ServiceSpec
-from gridtune.scenarios.fields.table import Table, one_or_more
+from gridtune.scenarios.fields.table import Name, Table, one_or_more
 from gridtune.scenarios.tables.outages import LifeFields
 from gridtune.scenarios.tables.vres import VresFields
 
@@ -46,7 +46,7 @@ class QuotaSpec(Table):
         default=1.0,
         gt=0,
         le=1,
-        description="part of the site's slots that several jobs of one user hold together; a wider one runs "
+        description="share of the site's slots that several jobs of one user hold together; a wider one runs "
         "while its user runs no other",
     )
     group_running: Limit = Field(default=NO_LIMIT, description="jobs of one group")
@@ -64,7 +64,7 @@ class QuotaSpec(Table):
 class QueueSpec(Table):
     """A queue of a site: jobs enter the first one whose limits they keep."""
 
-    name: str
+    name: Name
     priority: float = Field(default=0.0, description="queues of higher priority are served first")
     slots: float = Field(default=inf, ge=1, description="slots that its jobs may hold together")
     max_runtime: float = Field(default=inf, gt=0, description="s that a job may ask for and run")
@@ -120,7 +120,7 @@ class FileSystemSpec(Table):
         default=0.0,
         ge=0,
         lt=1,
-        description="of its time that a job submitted to the site would spend in I/O if it were alone",
+        description="share of its time that a job submitted to the site would spend in I/O if it were alone",
     )
 
 
@@ -142,7 +142,7 @@ def _nodes(value: Any) -> Any:
 class SiteSpec(VresFields, LifeFields):
     """A site with a local batch scheduler."""
 
-    name: str = "site"
+    name: Name = "site"
     nodes: Annotated[int | Literal["log"], BeforeValidator(_nodes)] = Field(
         description="worker machines; `log`: as many as the header of the log names that is replayed here "
         "(MaxProcs, else MaxNodes)"

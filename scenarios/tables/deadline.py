@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from gridtune.scenarios.fields.laws import Constant, EndlessLaw, Law
 from gridtune.scenarios.fields.lease import LeaseSpec
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Switchable, Table
+from gridtune.scenarios.fields.table import Name, Switchable, Table
 from gridtune.scenarios.fields.time_varying import Course
 from gridtune.scenarios.tables.gridrpc import MASTER
 
@@ -24,7 +24,7 @@ class LinkSpec(Table):
 class ServerSpec(Switchable):
     """A group of servers for tasks; every law is drawn for each of them."""
 
-    name: str = "server"
+    name: Name = "server"
     count: int = Field(default=1, ge=1, description="servers; a lone one bears the group's name")
     site: str | None = Field(
         default=None,
@@ -53,7 +53,7 @@ class ServerSpec(Switchable):
         default_factory=dict,
         description="by workload, the link of its clients to each of these servers, in place of `bandwidth`",
     )
-    memory: EndlessLaw = Field(default=float("inf"), validate_default=True, description="bytes")
+    memory: EndlessLaw = Field(default=float("inf"), validate_default=True, description="bytes of memory")
     disk: EndlessLaw = Field(default=float("inf"), validate_default=True, description="bytes of disk space")
     software: list[str] = Field(default_factory=list, description="installed")
 

@@ -7,14 +7,14 @@ from typing import Literal
 from pydantic import Field
 
 from gridtune.scenarios.fields.laws import Law
-from gridtune.scenarios.fields.table import Switchable, Table
+from gridtune.scenarios.fields.table import Name, Switchable, Table
 
 
 class NetworkSpec(Table):
     """Links between clients, agents and servers."""
 
     latency: float = Field(default=0.0, ge=0, description="s that a message takes")
-    bandwidth: float = Field(default=float("inf"), gt=0, description="bytes per second")
+    bandwidth: float = Field(default=float("inf"), gt=0, description="bytes per s of a message")
     sharing: Literal["none", "max-min"] = Field(
         default="none",
         description="whether messages of a middleware and data of jobs have constant delays, or share the "
@@ -30,11 +30,11 @@ class NetworkSpec(Table):
 class TransferSpec(Switchable):
     """Bulk transfers that come again and again, and share the links of a site with all else."""
 
-    name: str = "transfer"
+    name: Name = "transfer"
     site: str = Field(description="name of the site from or to which they go")
-    size: Law = Field(description="bytes of each")
+    size: Law = Field(description="bytes of each transfer")
     interval: Law = Field(description="s between the beginnings of two; the first begins after one")
-    count: int = Field(default=1, ge=1, description="how many")
+    count: int = Field(default=1, ge=1, description="transfers")
 
 
 class RecordSpec(Table):

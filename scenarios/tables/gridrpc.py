@@ -13,7 +13,7 @@ from gridtune.model.gridrpc.selection import ByLoad, RoundRobin
 from gridtune.scenarios.fields.laws import Constant, PositiveLaw
 from gridtune.scenarios.fields.lease import LeaseSpec
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Switchable, Table
+from gridtune.scenarios.fields.table import Name, Switchable, Table
 
 MASTER = "master-agent"
 
@@ -21,7 +21,7 @@ MASTER = "master-agent"
 class SedSpec(Switchable):
     """A group of servers that differ in what is drawn only."""
 
-    name: str = "sed"
+    name: Name = "sed"
     count: int = Field(ge=1, description="servers")
     site: str | None = Field(
         default=None,
@@ -35,7 +35,7 @@ class SedSpec(Switchable):
     speed: PositiveLaw = Field(
         default=Constant(value=1.0), description="run time at speed 1 over run time here; drawn for each"
     )
-    memory: float = Field(default=inf, gt=0, description="bytes of each")
+    memory: float = Field(default=inf, gt=0, description="bytes of memory of each")
     estimation: policy_of("estimation") = Field(  # type: ignore[valid-type]
         default_factory=History, description="what they say of themselves when a client looks for servers"
     )
@@ -102,7 +102,7 @@ class HierarchySpec(Table):
 class LocalAgentSpec(Switchable):
     """A local agent of a tree that is written out; servers and agents name their parent."""
 
-    name: str = Field(description="of the agent")
+    name: Name
     parent: str = Field(default=MASTER, description="another [[local_agent]], or master-agent")
     latency: float | None = Field(
         default=None, ge=0, description="s that a message to or from those below takes; network's if left out"
@@ -129,7 +129,7 @@ class MessageCostSpec(Table):
 class ClientSpec(Switchable):
     """How clients behave."""
 
-    name: str = "client"
+    name: Name = "client"
     choice: policy_of("choice") = Field(  # type: ignore[valid-type]
         default_factory=RoundRobin, description="which of the servers found gets which request"
     )

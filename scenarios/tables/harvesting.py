@@ -9,13 +9,13 @@ from gridtune.agents.harvest.bags import Sharing
 from gridtune.model.harvest.victims import Youngest
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Switchable, Table
+from gridtune.scenarios.fields.table import Name, Switchable, Table
 
 
 class HarvesterSpec(Switchable):
     """A harvester of one site."""
 
-    name: str = "harvester"
+    name: Name = "harvester"
     site: str | None = Field(
         default=None,
         description="name of the site; not needed where there is only one. * for every site with a batch "

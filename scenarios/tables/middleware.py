@@ -41,7 +41,7 @@ class MiddlewareSpec(Switchable):
     availability_epsilon: float = Field(
         default=0.3,
         gt=0,
-        description="pull, pilot: a site is available while waiting tasks / slots are fewer",
+        description="pull, pilot: ratio of waiting tasks to slots below which a site is available",
     )
     poll_period: float = Field(
         default=90.0, gt=0, description="pull, pilot: s between two looks of a site agent at its site"

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from gridtune.agents.batch.qos import Mode
 from gridtune.scenarios.fields.laws import PositiveLaw
 from gridtune.scenarios.fields.observed import TraceFile
-from gridtune.scenarios.fields.table import Table, one_or_more
+from gridtune.scenarios.fields.table import Name, Table, one_or_more
 
 ALL: Literal["all"] = "all"
 
@@ -84,10 +84,10 @@ class OutageSpec(Table):
 class ReservationSpec(Table):
     """Processors that are kept for some users, or for nobody: maintenance; jobs are planned around it."""
 
-    name: str
-    start: float = Field(ge=0, description="s")
-    duration: float = Field(gt=0, description="s")
-    processors: int | Literal["all"] = Field(default=ALL, description="how many, or `all` of the site")
+    name: Name
+    start: float = Field(ge=0, description="s at which it begins")
+    duration: float = Field(gt=0, description="s that it lasts")
+    processors: int | Literal["all"] = Field(default=ALL, description="processors, or `all` of the site")
     users: Annotated[list[str], BeforeValidator(one_or_more)] = Field(
         default_factory=list,
         description="whose jobs may start there if they are promised to end in time; nobody's if `groups` is "

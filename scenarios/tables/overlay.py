@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from gridtune.model.wms.farming import ByKind, InOrder
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Switchable, Table
+from gridtune.scenarios.fields.table import Name, Switchable, Table
 
 
 class ErrorsSpec(Table):
@@ -41,7 +41,7 @@ class SessionSpec(Table):
 
     users: int = Field(default=1, ge=1, description="sessions; each has its own workers")
     gap: Law = Field(default=Constant(value=0.0), description="s from one session's opening to the next")
-    reconstructions: int = Field(default=1, ge=1, description="of each session")
+    reconstructions: int = Field(default=1, ge=1, description="reconstructions of each session")
     renewed: float = Field(
         default=1.0, gt=0, le=1, description="share of the slices that reconstructions after the first renew"
     )
@@ -61,7 +61,7 @@ class SessionSpec(Table):
 class OverlaySpec(Switchable):
     """A user's job that is split into tasks (Responsive Grids, section 4)."""
 
-    name: str = "overlay"
+    name: Name = "overlay"
     mode: Literal["master", "plain"] = Field(
         default="master", description="a master with workers that pull tasks, or each task a job of the grid"
     )
@@ -76,7 +76,7 @@ class OverlaySpec(Switchable):
         gt=0,
         description="tasks per s that come into being (contours of an interactive front end)",
     )
-    workers: int = Field(ge=1, description="that are to be available; plain: see `window`")
+    workers: int = Field(ge=1, description="workers that are to be available; plain: see `window`")
     window: int = Field(default=0, ge=0, description="plain: tasks in the grid at once; 0 for all")
     role: str = Field(default="batch", description="what its jobs are called at sites: decides their class")
     watch: float = Field(

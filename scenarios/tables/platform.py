@@ -22,18 +22,18 @@ class ClassSpec(Table):
     """A kind of node."""
 
     speed: float = Field(gt=0, description="work per s (NCU/s)")
-    weight: float = Field(default=1.0, gt=0, description="share of the nodes, relative to the other kinds")
+    weight: float = Field(default=1.0, gt=0, description="weight of the kind among the nodes")
 
 
 class TopologySpec(Table):
     """The network: routers of a wide area, and a local area at each site."""
 
-    routers: int = Field(default=1, ge=1, description="of the wide area; 1 for a star")
+    routers: int = Field(default=1, ge=1, description="routers of the wide area; 1 for a star")
     redundancy: int = Field(default=0, ge=0, description="links of each router beyond a spanning tree")
     wan_latency: float = Field(default=0.0, ge=0, description="s, of each link of the wide area")
-    wan_bandwidth: float = Field(default=inf, gt=0, description="bytes per s")
+    wan_bandwidth: float = Field(default=inf, gt=0, description="bytes per s of each link of the wide area")
     lan_latency: float = Field(default=0.0, ge=0, description="s, from a site's entrance to its head node")
-    lan_bandwidth: float = Field(default=inf, gt=0, description="bytes per s")
+    lan_bandwidth: float = Field(default=inf, gt=0, description="bytes per s to its head node")
 
 
 class PlatformSpec(VresFields):
@@ -44,7 +44,7 @@ class PlatformSpec(VresFields):
     """
 
     prefix: str = Field(default="site", description="sites are called site-000, site-001, …")
-    sites: int = Field(ge=1, description="how many")
+    sites: int = Field(ge=1, description="sites")
     nodes: Law = Field(description="slots of each site, rounded, at least 1")
     observed: str | None = Field(
         default=None,
@@ -59,7 +59,7 @@ class PlatformSpec(VresFields):
         default=None, ge=1, description="nodes from which those of the sites are drawn; as many as needed"
     )
     mean_speed: float | None = Field(
-        default=None, gt=0, description="to which the speeds drawn are rescaled on average"
+        default=None, gt=0, description="work per s (NCU/s): the mean to which the speeds drawn are rescaled"
     )
     policy: policy_of("batch") = Field(default_factory=Fcfs)  # type: ignore[valid-type]
     max_runtime: float = Field(default=inf, gt=0, description="s that a job may run (t_max)")

@@ -15,5 +15,7 @@ class PortalSpec(Switchable):
     workloads: list[str] = Field(min_length=1, description="names of those whose jobs come to the portal")
     arbitration: policy_of("arbitration") = Field(default_factory=DeadlineFair)  # type: ignore[valid-type]
     slots: int = Field(ge=1, description="processors that its jobs may hold at the sites at once")
-    weights: dict[str, float] = Field(default_factory=dict, description="by user or group; 1 if not named")
+    weights: dict[str, float] = Field(
+        default_factory=dict, description="weights by user or group; 1 if not named"
+    )
     retry: float = Field(default=5.0, gt=0, description="s until it tries again when no site had a slot")

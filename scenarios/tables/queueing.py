@@ -12,10 +12,10 @@ from gridtune.scenarios.fields.table import Switchable
 class QueueingSpec(Switchable):
     """An M/M/c queue (RR-5576, section 6.1)."""
 
-    servers: int = Field(default=4, ge=1, description="c")
-    load: float = Field(default=0.8, gt=0, description="arrival rate times mean service over c")
-    mean_service: float = Field(default=4.0, gt=0, description="s")
-    customers: int = Field(default=100_000, ge=1, description="of one run, which starts empty")
+    servers: int = Field(default=4, ge=1, description="servers (c)")
+    load: float = Field(default=0.8, gt=0, description="arrival rate times mean service time over c")
+    mean_service: float = Field(default=4.0, gt=0, description="s of service on average")
+    customers: int = Field(default=100_000, ge=1, description="customers of one run, which starts empty")
 
     @property
     def mean_interval(self) -> float:

@@ -59,7 +59,7 @@ class ScenarioSpec(Table):
 
     title: str = Field(description="one line")
     source: str = Field(default="", description="paper and section")
-    description: str = ""
+    description: str = Field(default="", description="what it is about, in some sentences")
     plugins: list[str] = Field(
         default_factory=list, description="Python files that register further policies and metrics"
     )
@@ -88,7 +88,9 @@ class ScenarioSpec(Table):
     overlay: Annotated[list[OverlaySpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     transfer: Annotated[list[TransferSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     fault: Annotated[list[FaultSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
-    workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(
+        default_factory=list, description="what users ask for; `kind` says how it is made"
+    )
     record: RecordSpec = RecordSpec()
     metrics: MetricsSpec = MetricsSpec()
     search: SearchSpec | None = None

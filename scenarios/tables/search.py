@@ -11,22 +11,26 @@ from gridtune.scenarios.fields.table import Table
 
 Number = int | float
 Value = bool | int | float | str
+When = Annotated[
+    dict[str, Value | list[Value]],
+    Field(description="other parameters by path, and the values with which alone it exists"),
+]
 
 
 class Choices(Table):
     """A parameter that takes one of several values."""
 
-    choices: list[Value] = Field(min_length=1)
-    when: dict[str, Value | list[Value]] = Field(default_factory=dict)
+    choices: list[Value] = Field(min_length=1, description="values that it may take")
+    when: When = Field(default_factory=dict)
 
 
 class Range(Table):
     """A parameter between two bounds; whole numbers if both bounds are."""
 
-    low: Number
-    high: Number
-    log: bool = False
-    when: dict[str, Value | list[Value]] = Field(default_factory=dict)
+    low: Number = Field(description="least value, in the unit of the parameter")
+    high: Number = Field(description="greatest value, in the unit of the parameter")
+    log: bool = Field(default=False, description="whether equal ratios count as equal steps")
+    when: When = Field(default_factory=dict)
 
     @property
     def whole(self) -> bool:
@@ -69,7 +73,9 @@ class SearchSpec(Table):
     `require` is never on the front. `replications` holds unless a search is asked for another number.
     """
 
-    objectives: list[str] = Field(default=["unhappy_users", "unfairness", "completed"], min_length=1)
+    objectives: list[str] = Field(
+        default=["unhappy_users", "unfairness", "completed"], min_length=1, description="metrics to trade off"
+    )
     require: list[Annotated[str, AfterValidator(requirement)]] = Field(
         default_factory=list, description="constraints, e.g. `utilisation>=0.8`, on the mean of any metric"
     )
@@ -90,4 +96,6 @@ class SearchSpec(Table):
         description="settings to evaluate after the baseline, e.g. those of a paper: values by path; what is "
         "left out is as in the baseline",
     )
-    space: dict[str, Annotated[Choices | Range, BeforeValidator(_parameter)]] = Field(default_factory=dict)
+    space: dict[str, Annotated[Choices | Range, BeforeValidator(_parameter)]] = Field(
+        default_factory=dict, description="parameters to vary, by path"
+    )

@@ -8,13 +8,13 @@ from typing import Literal
 from pydantic import Field
 
 from gridtune.model.vres import ClassRules
-from gridtune.scenarios.fields.table import Switchable, Table
+from gridtune.scenarios.fields.table import Name, Switchable, Table
 
 
 class ClassSpec(Table):
     """What a site grants to a class of jobs."""
 
-    name: str
+    name: Name = Field(description="by which the site's `vres` names it")
     kinds: list[str] = Field(default_factory=list, description="`role` of workloads admitted; all if empty")
     groups: list[str] = Field(default_factory=list, description="groups admitted; all if empty")
     full: Literal["wait", "reject"] = Field(

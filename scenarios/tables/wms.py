@@ -20,7 +20,9 @@ NONE = Constant(value=0.0)
 class WmsSpec(Switchable):
     """Brokers between users and sites (Responsive Grids, section 2.1)."""
 
-    brokers: int = Field(default=1, ge=1, description="each with its own view; owners are spread over them")
+    brokers: int = Field(
+        default=1, ge=1, description="brokers, each with its own view; owners are spread over them"
+    )
     sites: Literal["reserved", "all"] = Field(
         default="reserved",
         description="which sites brokers see: those with virtual reservations, or batch sites, too",

@@ -36,7 +36,9 @@ class BurstSessions(SessionWorkload):
     )
     gap: float = Field(default=300.0, ge=0, description="s; longest pause between two jobs of a burst")
     max_requests: int = Field(default=1000, ge=1, description="requests of a session")
-    mandatory_share: float = Field(default=0.25, ge=0, le=1, description="of the requests of a session")
+    mandatory_share: float = Field(
+        default=0.25, ge=0, le=1, description="mandatory share of the requests of a session"
+    )
     slack: float = Field(default=3.0, gt=0, description="time allowed over the least time needed")
     parallelism: int = Field(default=10, ge=1, description="servers that a user may count on")
     min_deadline: float = Field(default=600.0, gt=0, description="s that a session is allowed at least")

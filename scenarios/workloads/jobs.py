@@ -15,7 +15,7 @@ from gridtune.model.wms.expression import ExpressionError
 from gridtune.model.wms.ranking import formula
 from gridtune.scenarios.fields.laws import Constant, Law, draws, evenly
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Switchable, Table
+from gridtune.scenarios.fields.table import Name, Switchable, Table
 
 EVERY = "*"  # as the site of a workload: each site has its own
 
@@ -60,9 +60,9 @@ class BestEffortSpec(Table):
         default=0.0,
         ge=0,
         lt=1,
-        description="of its time that a job would spend on the shared file system if it were alone",
+        description="share of its time that a job would spend on the shared file system if it were alone",
     )
-    weight: float = Field(default=1.0, gt=0, description="of its campaign where the harvest is shared")
+    weight: float = Field(default=1.0, gt=0, description="weight of its campaign where the harvest is shared")
 
 
 class DataSpec(Table):
@@ -72,14 +72,14 @@ class DataSpec(Table):
     """
 
     sandbox: Law = Field(
-        default=Constant(value=0.0), description="that a middleware sends with its submission"
+        default=Constant(value=0.0), description="bytes that a middleware sends with its submission"
     )
     input: Law = Field(
         default=Constant(value=0.0),
-        description="brought to the site first, while the job holds its slots",
+        description="bytes brought to the site first, while the job holds its slots",
     )
     output: Law = Field(
-        default=Constant(value=0.0), description="brought away after it ran, before its slots come free"
+        default=Constant(value=0.0), description="bytes brought away after it ran, before its slots come free"
     )
     files: int | None = Field(
         default=None,
@@ -124,7 +124,7 @@ class ResponseBound(Table):
 class JobWorkload(Switchable):
     """What workloads of jobs have in common."""
 
-    name: str = "workload"
+    name: Name = "workload"
     site: str | None = Field(
         default=None,
         description="name of the site, or * for every site, each with its own jobs; left out, the jobs go to "
@@ -242,7 +242,9 @@ class Campaign(JobWorkload):
     submit: float = Field(default=0.0, ge=0, description="s at which they come")
     runtime: Law = Field(description="s at speed 1, or length in NCU where speeds are in NCU/s")
     processors: int = Field(default=1, ge=1, description="slots of each job")
-    role: str = "best-effort"
+    role: str = Field(
+        default="best-effort", description="what its jobs are called in results (column `kind`)"
+    )
     best_effort: BestEffortSpec = BestEffortSpec()
 
     def tasks(self, streams: Streams) -> Iterator[Task]:

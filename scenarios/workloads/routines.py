@@ -24,7 +24,7 @@ class RoutineSpec(Table):
 
     time: list[float] = Field(min_length=1, description="s at speed 1: c0, c1, … of c0 + c1 n + c2 n^2 + …")
     memory: list[float] = Field(default=[0.0], min_length=1, description="B: coefficients by powers of n")
-    fits: float = Field(default=inf, gt=0, description="n up to which its data fit into the cache")
+    fits: float = Field(default=inf, gt=0, description="parameter n up to which its data fit into the cache")
     slower: float = Field(default=1.0, ge=1, description="factor on its time for larger n")
 
     def takes(self, sizes: Floats) -> Floats:
@@ -36,9 +36,11 @@ class BenchmarkSpec(Table):
     """How FAST learns what a routine takes (RR-5335, section 3)."""
 
     sizes: list[float] = Field(min_length=1, description="parameters n at which the routine is run")
-    repeats: int = Field(default=1, ge=1, description="runs at each")
+    repeats: int = Field(default=1, ge=1, description="runs at each size")
     noise: float = Field(default=0.0, ge=0, le=0.5, description="relative deviation of measured times")
-    degree: int = Field(default=3, ge=0, le=8, description="of the polynomial that is fitted to them")
+    degree: int = Field(
+        default=3, ge=0, le=8, description="degree of the polynomial that is fitted to the times"
+    )
 
     @model_validator(mode="after")
     def _determined(self) -> Self:

@@ -14,7 +14,7 @@ from gridtune.agents.gridrpc.client import Session
 from gridtune.model.streams import Streams
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.fields.laws import Constant, Law, PositiveLaw
-from gridtune.scenarios.fields.table import Switchable, Table
+from gridtune.scenarios.fields.table import Name, Switchable, Table
 
 # Calzarossa & Serazzi 1985: arrivals per minute over a working day (t from -0.5 at 8:30 to 0.5 at 18:00).
 DIURNAL = np.polynomial.Polynomial((3.1, -8.5, 24.7, 130.8, 107.7, -804.2, -2038.5, 1856.8, 4618.6))
@@ -23,7 +23,7 @@ DIURNAL = np.polynomial.Polynomial((3.1, -8.5, 24.7, 130.8, 107.7, -804.2, -2038
 class SessionWorkload(Switchable):
     """What workloads of sessions have in common."""
 
-    name: str = "workload"
+    name: Name = "workload"
     client: str = Field(default="", description="[[client]] that acts for the users; the first if left out")
     service: str = Field(default="", description="that the requests are of; must be offered by some [[sed]]")
     request_bytes: Law = Field(
@@ -103,7 +103,9 @@ class DiurnalSessions(GeneratedSessions):
 
     kind: Literal["diurnal"]
     length: int = Field(default=100, ge=1, description="s that the working day is normalised to")
-    divisor: float = Field(default=10.0, gt=0, description="of the polynomial's value")
+    divisor: float = Field(
+        default=10.0, gt=0, description="number by which the value of the polynomial is divided"
+    )
 
     def entries(self, rng: np.random.Generator) -> Sequence[float]:
         """The seconds at which a user enters."""

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from gridtune.model.deadline.platform import Task
 from gridtune.model.streams import Streams
 from gridtune.scenarios.fields.laws import Constant, Floats, Law, PositiveLaw
-from gridtune.scenarios.fields.table import Switchable, Table
+from gridtune.scenarios.fields.table import Name, Switchable, Table
 
 
 class Arrival(NamedTuple):
@@ -40,8 +40,8 @@ class Arrival(NamedTuple):
 class Levels(Table):
     """Whole numbers from low to high, each as likely."""
 
-    low: int
-    high: int
+    low: int = Field(description="least priority")
+    high: int = Field(description="greatest priority")
 
     @model_validator(mode="after")
     def _ordered(self) -> Levels:
@@ -53,12 +53,12 @@ class Levels(Table):
 class BySize(Table):
     """Whole numbers from low to high in the order of sizes or of deadlines, as many tasks to each."""
 
-    by: Literal["runtime", "deadline"]
+    by: Literal["runtime", "deadline"] = Field(description="what tasks are ordered by")
     first: Literal["small", "large"] = Field(
         default="small", description="which go first: a larger number wins"
     )
-    low: int = 1
-    high: int = 10
+    low: int = Field(default=1, description="least priority")
+    high: int = Field(default=10, description="greatest priority")
 
     @model_validator(mode="after")
     def _ordered(self) -> BySize:
@@ -78,7 +78,7 @@ class BySize(Table):
 class TaskWorkload(Switchable):
     """A workload of tasks."""
 
-    name: str = "workload"
+    name: Name = "workload"
     role: str = Field(default="task", description="what its tasks are called in results (column `kind`)")
 
     @abstractmethod
@@ -91,7 +91,7 @@ class GeneratedTasks(TaskWorkload):
 
     priority: int | Levels | BySize = Field(
         default=Levels(low=1, high=10),
-        description="of every task, {low, high} to draw it from, or "
+        description="priority of every task, {low, high} to draw it from, or "
         "{by, first, low, high} for a function of run "
         "time or deadline",
     )
@@ -156,9 +156,9 @@ class DrawnTasks(GeneratedTasks):
 class ListedTask(Table):
     """One task, given by the times that it takes on each server (RR-5335, table 1)."""
 
-    arrival: float = Field(default=0.0, ge=0, description="s")
-    user: str = ""
-    priority: int = 0
+    arrival: float = Field(default=0.0, ge=0, description="s at which it comes")
+    user: str = Field(default="", description="owner; left out, one of its own")
+    priority: int = Field(default=0, description="priority; the larger number wins")
     deadline: float = Field(default=inf, gt=0, description="s after its arrival")
     times: dict[str, float] = Field(
         min_length=1, description="s of computation by server; no other server can do it"

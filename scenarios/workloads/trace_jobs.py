@@ -10,7 +10,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import Field, model_validator
 
-from gridtune.model.streams import AS_LOGGED, HELD_OUT, Streams
+from gridtune.model.streams import AS_LOGGED, DENSER, HELD_OUT, LOAD, Streams
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.fields.observed import TraceFile
 from gridtune.scenarios.trace_files.find import find_trace
@@ -175,6 +175,10 @@ class TraceJobs(JobWorkload):
         """
         if not self.from_file:
             return self._chosen(self._part(self._embedded(streams)))
+        if streams.replication >= DENSER:
+            return (
+                task._replace(submit=task.submit / LOAD, think=task.think / LOAD) for task in self.replayed()
+            )
         if not self.resampled or streams.replication >= AS_LOGGED:
             return self.replayed()
         path = find_trace(self.trace)

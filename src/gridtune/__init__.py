@@ -4,8 +4,8 @@
 
     scenario = gt.load("diet/day-regular", client__n_submit=190)   # a shipped one, or a TOML file
     result = scenario.run(replications=10)                         # metrics, jobs, users, pictures
-    points = gt.sweep(scenario, {"sed.count": [5, 10, 20]}).points
-    study = gt.search(scenario, budget=100)                        # evaluations, front, recommendations
+    table = gt.sweep(scenario, {"sed.count": [5, 10, 20]}).configurations
+    study = gt.search(scenario, budget=100)                        # configurations, front, …
 
 The names of this package are loaded when they are first used: to import it costs nothing.
 """
@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 from gridtune.lazy import lazily
 
 if TYPE_CHECKING:
+    from gridtune import policies as policies
+    from gridtune.model.job import Job as Job
     from gridtune.model.metrics.custom import FinishedRun as FinishedRun
     from gridtune.model.metrics.custom import metric as metric
     from gridtune.optimize.api.explained import Explained as Explained
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from gridtune.scenarios.api.sweep_result import sweep as sweep
     from gridtune.scenarios.errors import ScenarioError as ScenarioError
     from gridtune.scenarios.simulation.grid_model import GridModel as GridModel
+    from gridtune.scenarios.slurm.changes import slurm_changes as slurm_changes
 
 # Where each public name lives; what stands above tells editors and type checkers the same.
 _HOMES = {
@@ -45,6 +48,9 @@ _HOMES = {
     "GridModel": "gridtune.scenarios.simulation.grid_model",
     "metric": "gridtune.model.metrics.custom",
     "FinishedRun": "gridtune.model.metrics.custom",
+    "Job": "gridtune.model.job",
+    "policies": "gridtune.policies",
+    "slurm_changes": "gridtune.scenarios.slurm.changes",
     "ScenarioError": "gridtune.scenarios.errors",
 }
 

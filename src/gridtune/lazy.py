@@ -13,7 +13,7 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
 
     Args:
         package: its `__name__`.
-        homes: the module in which each name is defined.
+        homes: the module in which each name is defined, or that it is.
 
     Returns:
         Functions that a package takes as its own: what they find becomes an attribute of it, so that they are
@@ -23,7 +23,8 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
     def find(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(homes[name]), name)
+        module = import_module(homes[name])
+        value = module if homes[name] == f"{package}.{name}" else getattr(module, name)
         setattr(sys.modules[package], name, value)
         return value
 

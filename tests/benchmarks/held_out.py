@@ -5,7 +5,8 @@
 
 Searches of `batch/replay` with weeks of each log, with the objectives of a calibrated scenario. Baseline and
 recommendations replay the weeks after those of the search as they were logged. A metric of a class of jobs or
-users is worse if it grows by more than a tenth.
+users is worse if it grows by more than a tenth. It is named if the answer says so, of the log as it is or of
+one with a higher load (`denser`).
 """
 
 from __future__ import annotations
@@ -84,15 +85,19 @@ def judged(one: dict[str, Any], baseline: dict[str, float], changed: dict[str, f
     """What the weeks held back say of a recommendation; metrics that are not finite say nothing."""
     names = [name for name in baseline if name.startswith(CLASSES)]
     names = [name for name in names if isfinite(baseline[name]) and isfinite(changed.get(name, nan))]
-    said = {harm["metric"] for harm in one["harms"]}
+    said = {harm["metric"]: harm["load"] for harm in one["harms"]}
     worse = {name: [baseline[name], changed[name]] for name in names if changed[name] > MUCH * baseline[name]}
+    # The class that waits longest is told by its own name.
+    now = [pair for name, pair in worse.items() if said.get(name) == 1]
+    named = [pair for name, pair in worse.items() if name in said]
     return {
         "letter": one["letter"],
         "slowdown": [baseline["slowdown_mean"], changed["slowdown_mean"]],
         "longest": [baseline["waited_max"], changed["waited_max"]],
         "statements": len(names),
-        "named": {name: pair for name, pair in worse.items() if name in said},
-        "unsaid": {name: pair for name, pair in worse.items() if name not in said},
+        "named": {name: pair for name, pair in worse.items() if pair in now},
+        "denser": {name: pair for name, pair in worse.items() if pair in named and pair not in now},
+        "unsaid": {name: pair for name, pair in worse.items() if pair not in named},
     }
 
 

@@ -3,9 +3,9 @@
     python -m tests.benchmarks.my_log --work /tmp/my-log --rows docs/data/my_log.json
     python docs/making/tables.py                              # shows the times in docs/my-log.md
 
-`--log` takes another trace than KTH-SP2. `--slurm 100000` makes Slurm's accounting of so many jobs of it, and
-begins by converting that. The commands run one after the other, in the folder; where nothing is recommended,
-what is done with a recommendation is left out.
+`--log` takes another trace than KTH-SP2. `--slurm 100000` makes Slurm's accounting of so many jobs of it. The
+commands run one after the other, in the folder; where nothing is recommended, what is done with a
+recommendation is left out.
 """
 
 from __future__ import annotations
@@ -68,15 +68,15 @@ def timed(words: list[str], folder: Path) -> dict[str, Any]:
 def main() -> None:
     """Run the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--log", type=Path, default=KTH, help="trace to put in the place of mine.swf")
+    parser.add_argument("--log", type=Path, default=KTH, help="trace to put in the place of mine.txt")
     parser.add_argument("--slurm", type=int, metavar="JOBS", help="begin with Slurm's accounting of so many")
     parser.add_argument("--work", type=Path, required=True, help="empty folder for the results")
     parser.add_argument("--rows", type=Path, required=True, help="file of the measurements")
     asked = parser.parse_args()
     asked.work.mkdir(parents=True, exist_ok=True)
-    name = "mine.swf"
+    name = "mine.txt"
     if asked.slurm:
-        write_sacct(asked.log, asked.slurm, asked.work / "mine.txt")
+        write_sacct(asked.log, asked.slurm, asked.work / name)
     else:
         name = f"mine{''.join(asked.log.suffixes[-2:])}"
         shutil.copy(asked.log, asked.work / name)
@@ -85,9 +85,7 @@ def main() -> None:
     for words in commands():
         if not recommended:
             break
-        if words[:2] == ["trace", "convert"] and not asked.slurm:
-            continue
-        rows.append(timed([name if word == "mine.swf" else word for word in words], asked.work))
+        rows.append(timed([name if word == "mine.txt" else word for word in words], asked.work))
         print(f"{rows[-1]['seconds']:7.1f} s  {rows[-1]['command']}", flush=True)
         if "--export" in words:
             (asked.work / "chosen.toml").write_text(rows[-1]["text"], encoding="utf-8")

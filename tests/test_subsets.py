@@ -1,0 +1,95 @@
+"""Changes of a configuration: what a new policy brings along counts only where it is not its default."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from gridtune.optimize.recommend.subsets import Subsets
+from gridtune.optimize.search_space.baseline import baseline_of
+from gridtune.optimize.search_space.parameter import Parameter
+from gridtune.optimize.search_space.space import Space
+from gridtune.scenarios import load
+
+POLICY, QUOTA = "site.cluster.policy", "site.cluster.quota.user_share"
+EASY = {
+    POLICY: "easy",
+    "site.cluster.quota.user_running": "none",
+    QUOTA: 1.0,
+    "site.cluster.preemption.express": 0.0,
+}
+SJF = EASY | {
+    POLICY: "priority",
+    QUOTA: 0.5,
+    f"{POLICY}.rule": "sjf",
+    f"{POLICY}.reservations": 4,
+    f"{POLICY}.queue_depth": 0,  # the policy's default, as are half_life and interval
+    f"{POLICY}.half_life": 604800.0,
+    f"{POLICY}.window": 86400.0,
+    f"{POLICY}.interval": 0.0,
+}
+
+
+@pytest.fixture(scope="module")
+def subsets():
+    scenario = load("batch/replay")
+    space = Space.of(scenario)
+    settings = SimpleNamespace(
+        space=space,
+        seed=1,
+        run_in=[SimpleNamespace(scenario=scenario)],
+        baseline=baseline_of(scenario, space),
+    )
+    return Subsets(SimpleNamespace(), settings)
+
+
+def test_defaults_of_a_new_policy_are_no_changes(subsets):
+    changed = [POLICY, QUOTA, f"{POLICY}.rule", f"{POLICY}.reservations", f"{POLICY}.window"]
+    assert sorted(subsets.changed(SJF)) == sorted(changed)
+    assert subsets.kept(SJF) == SJF.keys() - set(changed)
+    assert subsets.changed(EASY) == []
+
+
+def test_what_is_left_out_falls_back_to_the_default_of_what_is_chosen(subsets):
+    some = subsets.combined(SJF, [POLICY, f"{POLICY}.rule"])
+    assert some == EASY | {
+        POLICY: "priority",
+        f"{POLICY}.rule": "sjf",
+        f"{POLICY}.reservations": 1,
+        f"{POLICY}.queue_depth": 0,
+        f"{POLICY}.half_life": 604800.0,
+        f"{POLICY}.window": 2592000.0,  # the default is none; the space has this as its longest
+        f"{POLICY}.interval": 0.0,
+    }
+    assert subsets.combined(SJF, []) == EASY
+    assert subsets.combined(SJF, subsets.changed(SJF)) == SJF
+    # Without its rule, the policy is multifactor; weights of 0 are outside the space.
+    other = subsets.combined(SJF, [POLICY])
+    assert (other[f"{POLICY}.rule"], other[f"{POLICY}.weight_job_size"]) == ("multifactor", 1.0)
+
+
+def test_what_exists_because_of_a_change_goes_with_it(subsets):
+    groups = subsets.together(SJF)
+    assert {first: set(group) for first, group in groups.items()} == {
+        POLICY: {POLICY, f"{POLICY}.rule", f"{POLICY}.reservations", f"{POLICY}.window"},
+        QUOTA: {QUOTA},
+    }
+    assert groups[POLICY][0] == POLICY
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "nearest"),
+    [
+        (Parameter("p", low=1.0, high=9.0), 0.0, 1.0),
+        (Parameter("p", low=1, high=9, whole=True), 4.4, 4),
+        (Parameter("p", low=1.0, high=9.0), "none", 1.0),
+        (Parameter("p", (10, 30, "all")), 28, 30),
+        (Parameter("p", (10, 30, "all")), float("inf"), 30),
+        (Parameter("p", (10, 30, "all")), "all", "all"),
+        (Parameter("p", (10, 30, "all")), None, 10),
+        (Parameter("p", (False, True)), True, True),
+    ],
+)
+def test_the_nearest_value_of_a_space(parameter, value, nearest):
+    found = parameter.nearest(value)
+    assert found == nearest
+    assert type(found) is type(nearest)
