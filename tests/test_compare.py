@@ -67,7 +67,10 @@ def test_volumes_have_the_reference_of_the_first():
 def test_equal_fronts_do_not_differ_on_common_replications_and_may_on_others():
     runs = [((0.1, 0.3, 0.2), (9.0, 8.0, 7.0)), ((0.5, 0.4, 0.6), (12.0, 11.0, 13.0))]
     found = front(archive((UNFAIR, COMPLETED), *runs, baseline=0))
-    same, apart = (compared_fronts(found, found, common=common)[0] for common in (True, False))
+    rows, (apart, *_) = (compared_fronts(found, found, common=common) for common in (True, False))
+    names = ["hypervolume", "configurations on the front", "best unfairness", "best completed"]
+    assert [row.name for row in rows] == names
+    same = rows[0]
     assert (same.difference, same.low, same.high, same.better) == (0.0, 0.0, 0.0, None)
     assert apart.low == pytest.approx(-apart.high)
     assert apart.high > 0

@@ -31,6 +31,7 @@ from gridtune.optimize.report.answer import (
     caveats,
     changes_text,
     comparison_rows,
+    comparison_table,
     harm_text,
     legend,
 )
@@ -39,7 +40,15 @@ from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Column, frame, rows, texts
 from gridtune.optimize.report.numbers import amount, change, metric_label, path_label, relative, with_half
 from gridtune.optimize.report.recommended import change_groups, is_main, why_none
-from gridtune.optimize.report.tables import SHOWN, differs, front_text, listed, spread, statistics_text
+from gridtune.optimize.report.tables import (
+    SHOWN,
+    differs,
+    front_text,
+    listed,
+    reference_text,
+    spread,
+    statistics_text,
+)
 from gridtune.scenarios.results.text import text_table, wrapped
 from tests.fronts import COMPLETED, THREE, UNFAIR, advised, archive, estimate, search, with_baseline
 
@@ -158,6 +167,18 @@ def test_the_answer_fits_with_four_objectives_and_many_changes(found):
     )
 
 
+def test_where_a_comparison_is_too_wide_titles_give_way_first_then_values(found):
+    (first, *_) = found.archive.recommendations
+    (row,) = [row for row in rows(found) if row.name == first.letter]
+    seen = []
+    for width in range(200, 30, -1):
+        (line,) = [one for one in comparison_table(found, width).splitlines() if one.startswith("A")][:1]
+        shown = all(amount(row.mean(one), one) in line for one in found.objectives)
+        if (kind := (first.title in line, shown)) not in seen:
+            seen.append(kind)
+    assert seen == [(True, True), (False, True), (False, False)]
+
+
 def test_every_report_shows_one_value_of_a_quantity(found):
     table = frame(found)
     made = to_dict(found)
@@ -238,8 +259,11 @@ def test_statistics_stand_behind_a_flag(found):
 
 
 def test_friedmans_test_says_whether_an_objective_differs():
-    same = archive((UNFAIR, COMPLETED), *[((0.1, 0.2, 0.3), (k, k, k + 1)) for k in (1, 2, 3)])
-    assert differs(replace(front(same, resamples=0)), UNFAIR) is None
+    same = archive(THREE, *[((1, 2, 2), (k, k, k), (k, k, k + 1)) for k in (1, 2, 3)])
+    assert len(front(same, resamples=0).on_front) == 3
+    assert differs(front(same, resamples=0), THREE[0]) is None
+    two = archive(THREE, *[((k == 3,) * 3, (k, k, k), (k, k, k)) for k in (1, 2, 3)])
+    assert differs(front(two, resamples=0), THREE[0]) == pytest.approx(0.0498, abs=1e-4)  # exp(-3)
     assert differs(front(archive((UNFAIR,), ((0.1, 0.2),)), resamples=0), UNFAIR) is None
     configurations = [
         ((0.1 * k, 0.1 * k + 0.01, 0.1 * k + 0.02), (k, k + 0.1, k + 0.2)) for k in (1, 2, 3, 4)
@@ -510,3 +534,29 @@ def test_means_and_their_errors_are_written_to_the_resolution_of_the_metric():
     assert told[1]["completed"] == {"mean": 20.0, "standard_error": 0.0}
     once = to_dict(plain((0.1, 10.0)))["front"][0]["objectives"]
     assert once["completed"] == {"mean": 10.0, "standard_error": None}
+
+
+def test_what_is_nearest_to_a_bound_is_written_with_its_scenario():
+    found = in_cases((50, 60), members=False)
+    (one,) = to_dict(found)["front"]
+    nearest = {"scenario": "day", "metric": "completed", "mean": 50.0, "standard_error": None}
+    assert one["constraints"] == {"completed>=50": {**nearest, "holds": True}}
+    table = frame(found)
+    assert table[["completed>=50", "completed>=50_scenario"]].values.tolist() == [[50.0, "day"]]
+    assert to_dict(in_cases((50, 49), members=False))["infeasible"] == 1
+
+
+def test_parameters_have_a_column_where_they_differ():
+    study = archive((UNFAIR, COMPLETED), (0.1, 10.0), (0.2, 20.0))
+    settings = ({"same": 4, "size": 1, "kind": True}, {"same": 4, "size": 2, "kind": 1})
+    told = [replace(one, values=values) for one, values in zip(study.evaluations, settings, strict=True)]
+    found = front(replace(study, evaluations=tuple(told)), resamples=0)
+    titles, cells, left = texts(found, listed(found))
+    assert titles[-2:] == ["size", "kind"]
+    assert [row[-2:] for row in cells] == [["1", "true"], ["2", "1"]]
+    assert left[-2:] == [len(titles) - 2, len(titles) - 1]
+
+
+def test_the_reference_point_is_told_with_its_units():
+    found = front(archive((UNFAIR, WAIT), (0.1, 3600.0), (0.2, 1800.0), baseline=0), resamples=0)
+    assert reference_text(found) == "unfairness (max - min) 0.2, waiting time (mean) 2 h"

@@ -4,6 +4,7 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
@@ -21,7 +22,7 @@ from gridtune.optimize.report.pictures.axes import (
 from gridtune.optimize.report.pictures.draw import PLOTS, _broken, _scale, draw, growth, save
 from gridtune.scenarios import ScenarioError
 from tests.chromium import document
-from tests.fronts import UNFAIR, UNHAPPY, advised, archive, evaluation, search, with_baseline
+from tests.fronts import COMPLETED, UNFAIR, UNHAPPY, advised, archive, evaluation, search, with_baseline
 
 pytestmark = pytest.mark.long
 
@@ -116,6 +117,10 @@ def test_parallel_coordinates_have_an_axis_for_each_parameter_that_differs_and_o
     (shade,) = axes.patches
     left, right = shade.get_x(), shade.get_x() + shade.get_width()
     assert [k for k in range(count) if left < k < right] == [count - 3, count - 2, count - 1]
+    scales = [one.get_ydata() for one in axes.lines if set(one.get_xdata()) == {0}]
+    assert any(min(ends) < 0 and max(ends) > 1 for ends in scales), "a scale holds all that is drawn"
+    low, high = axes.get_ylim()
+    assert all(low < text.get_position()[1] < high for text in axes.texts)
 
 
 def test_parallel_coordinates_have_a_line_for_each_configuration_and_heavy_ones_as_in_the_legend(found):
@@ -138,10 +143,31 @@ def test_parallel_coordinates_have_a_line_for_each_configuration_and_heavy_ones_
     ends = {(count - 1, one.get_ydata()[-1]) for one in lines if one.get_linewidth() > 2}
     assert letters.keys() == special.keys()
     assert {text.xy for text in letters.values()} <= ends
+    highest = max(one.get_zorder() for one in (*axes.lines, *axes.collections))
+    assert all(text.get_zorder() > highest for text in letters.values()), "nothing covers them"
     renderer = drawn(drawing)
     for text in letters.values():
         box, (_, mark) = text.get_window_extent(renderer), axes.transData.transform(text.xy)
         assert (box.y0 + box.y1) / 2 == pytest.approx(mark, abs=1.5), "in the middle of its mark"
+
+
+def test_of_many_on_the_front_some_are_drawn_evenly_spaced_along_the_first_objective(monkeypatch):
+    monkeypatch.setattr("gridtune.optimize.report.pictures.draw.LINES", 2)
+    found = front(archive((UNFAIR, COMPLETED), *[(k, 10 * k) for k in range(5)]), resamples=0)
+    (axes,) = draw(found, "parallel").axes
+    ends = {text.get_text() for text in axes.texts} - {"objectives: up is better"}
+    assert ends == {"0", "3", "30"}, "numbers 0 and 3"
+
+
+def test_parameters_that_are_the_same_on_the_whole_front_have_no_axis():
+    drawing = draw(few(), "parallel")
+    assert [text.get_text() for text in drawing.axes[0].get_xticklabels()] == ["unfairness\n(max - min) ↓"]
+
+
+def test_one_objective_is_drawn_in_the_order_of_the_search():
+    (axes,) = draw(few(), "pairs").axes
+    assert axes.get_xlabel() == "number of the configuration"
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["dominated", "Pareto front"]
 
 
 @pytest.mark.parametrize(
@@ -201,14 +227,29 @@ def test_axes_of_parameters_know_categories_gaps_and_orders_of_magnitude(found):
 def test_the_history_never_falls_and_no_part_is_above_the_whole(found):
     volumes = [volume for _, volume in growth(found)]
     assert volumes == sorted(volumes)
-    heights = draw(found, "history").axes[0].lines[0].get_ydata()
-    assert max(heights) == pytest.approx(100)
+    (axes,) = draw(found, "history").axes
+    assert max(axes.lines[0].get_ydata()) == pytest.approx(100)
+    low, high = axes.get_ylim()
+    assert low == 0
+    assert high > 100
 
 
 def test_a_view_shows_the_front_and_its_surroundings_not_the_worst():
     low, high = Axis("", np.array([1.0, 2.0, 2.5, 1000.0])).view([True, True, False, False])
     assert low < 1.0
     assert 2.5 < high < 4.0
+
+
+def test_a_view_of_one_configuration_shows_what_is_within_a_tenth_of_it():
+    low, high = Axis("", np.array([5.0, 5.4, 8.0, 20.0])).view([True, False, False, False])
+    assert 4.9 < low < 5.0
+    assert 5.39 < high < 5.5
+    assert Axis("", np.array([0.0, 0.0])).view([True, True]) == pytest.approx((-0.007, 0.007))
+
+
+@pytest.mark.parametrize(("values", "log"), [((1.0, 30.0), True), ((1.0, 29.9), False), ((0.0, 99.0), False)])
+def test_an_axis_over_a_range_of_thirty_times_is_logarithmic(values, log):
+    assert parameter_axis(pd.DataFrame({"x": values}), "x", []).log == log
 
 
 def test_a_file_is_drawn_by_its_name_and_suffix(found, tmp_path):
@@ -242,7 +283,7 @@ def test_the_page_opens_with_the_answer_and_loads_nothing(found):
     assert len(made["names"]) == len(made["objectives"][0]["at"]) == 40
     assert {"baseline", "front", "dominated"} >= set(made["states"])
     parameters = [one["label"] for one in made["parameters"]]
-    assert "client.dispatch.window" in parameters
+    assert {"client.dispatch", "client.dispatch.window", "sed.strict"} <= set(parameters)
 
 
 def test_hostile_names_stay_text(found):
