@@ -373,6 +373,7 @@ def test_a_recommendation_tells_its_changes_in_a_line_each(found):
     short = _fitted([more], 2, 80, titled=True)
     assert len(short) == 2
     assert short[0] == "  A  sed.parameter_0 0 -> 1; and 4 more changes (--export-diff A)"
+    assert _fitted([more], 0, 80, titled=True) == short, "no shape is shorter"
 
 
 def test_harm_is_told_in_words():
