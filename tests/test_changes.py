@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from gridtune.optimize.explanation.words import in_words, told_changes
-from gridtune.optimize.front.changes import Change, between, change, changes, gains, other_changes
-from gridtune.optimize.front.front import front
+from gridtune.optimize.front.changes import Change, _informed, between, change, changes, gains, other_changes
+from gridtune.optimize.front.front import Front, front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.paired import Difference, difference
 from gridtune.optimize.report.recommended import changed_values
-from tests.fronts import COMPLETED, UNFAIR, archive
+from tests.fronts import COMPLETED, UNFAIR, Told, archive
 
 BASE = (99.0, 101.0, 100.0, 102.0, 98.0)  # mean 100
 LESS = Difference(-2.0, 0.5, -3.0, -1.0, 0.99, 5)
@@ -117,3 +117,53 @@ def test_configurations_are_compared_on_validation_seeds_only_where_both_have_th
     assert between(found, a, b)[0].difference.mean == 5.0
     assert between(found, a, c)[0].difference.mean == 3.0
     assert between(found, c, a)[0].difference.mean == -3.0
+
+
+@pytest.mark.parametrize(
+    ("start", "to", "same"),
+    [
+        ((3, 4, 5, 3, 4), (3, 4, 5, 3, 4), True),
+        ((3, 4, 5, 3), (3, 4, 5, 3), False),  # too few
+        ((3, 4, 5, 3, 4), (3, 4, 5, 3, 4.5), False),
+        ((0,) * 5, (0,) * 5, True),
+        ((0,) * 5, (*(0,) * 5, 1), False),  # it is rare, not impossible
+        ((*(0,) * 5, 1), (0,) * 5, False),
+        ((3, 4, 3, 4, 3), (3, 4, 3, 4, 3, 9), True),
+    ],
+)
+def test_what_was_equal_in_all_of_five_runs_is_the_same_whatever_the_posterior_expects(start, to, same):
+    study = archive((UNFAIR,), (start,), (to,))
+    found = Front(study, (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS))
+    assert between(found, *study.evaluations)[0].difference == (SAME if same else LESS)
+
+
+def test_validation_runs_of_one_configuration_alone_tell_how_rare_a_thing_is():
+    study = archive((UNFAIR,), ((0,) * 5,), ((0,) * 5,), validation=[None, ((0, 1),)])
+    found = Front(study, (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS))
+    assert between(found, *study.evaluations)[0].difference == LESS
+
+
+@pytest.mark.parametrize("pairs", [4, 5])
+def test_five_validation_runs_that_were_equal_overrule_the_posterior(pairs):
+    study = archive((UNFAIR,), (1.0,), (2.0,), validation=[((0,) * pairs,)] * 2)
+    found = Front(study, (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS))
+    assert between(found, *study.evaluations)[0].difference == (SAME if pairs == 5 else LESS)
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "paired"),
+    [
+        (-2.0, 1.05, False),  # as good within a tenth
+        (-2.0, 1.15, True),
+        (-2.5, 0.5, False),
+        (-3.0, 0.5, False),  # at the end of the interval of the pairs
+        (-3.01, 0.5, True),
+    ],
+)
+def test_paired_validation_runs_are_told_where_they_are_surer_by_a_tenth_or_deny_the_posterior(
+    mean, half, paired
+):
+    model = Difference(mean, 0.5, mean - half, mean + half, 0.99, 5)
+    assert _informed(model, LESS) == (LESS if paired else model)
+    assert _informed(model, replace(LESS, pairs=4)) == model, "too few pairs"
+    assert _informed(model, replace(ONCE, pairs=5)) == model, "pairs without an interval"

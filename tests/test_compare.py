@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_rel
+from scipy.stats import ttest_ind, ttest_rel
 
 from gridtune.optimize.commands.compare import (
     OWN_RUNS,
@@ -62,6 +62,30 @@ def test_volumes_have_the_reference_of_the_first():
     volume, *_ = compared_fronts(front(one), front(two), common=True)
     assert (volume.a, volume.b) == (1 * 10 + 0.5 * 8, 1.5 * 9)
     assert (volume.low, volume.better) == (None, False)
+
+
+def test_equal_fronts_do_not_differ_on_common_replications_and_may_on_others():
+    runs = [((0.1, 0.3, 0.2), (9.0, 8.0, 7.0)), ((0.5, 0.4, 0.6), (12.0, 11.0, 13.0))]
+    found = front(archive((UNFAIR, COMPLETED), *runs, baseline=0))
+    rows, (apart, *_) = (compared_fronts(found, found, common=common) for common in (True, False))
+    names = ["hypervolume", "configurations on the front", "best unfairness", "best completed"]
+    assert [row.name for row in rows] == names
+    same = rows[0]
+    assert (same.difference, same.low, same.high, same.better) == (0.0, 0.0, 0.0, None)
+    assert apart.low == pytest.approx(-apart.high)
+    assert apart.high > 0
+
+
+def test_two_samples_are_compared_from_two_runs_each():
+    a, b = [1.0, 2.0], [4.0, 7.0]
+    found = compared(COMPLETED, a, b, common=False)
+    known = ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
+    assert (found.difference, found.low, found.high) == pytest.approx((4.0, known.low, known.high))
+    assert found.better
+    single = compared(COMPLETED, a, b[:1], common=False)
+    assert (single.difference, single.low, single.high) == (2.5, None, None)
+    level = compared(COMPLETED, [1.0, 1.0], [3.0, 3.0], common=False)
+    assert (level.low, level.high) == (2.0, 2.0)
 
 
 def test_two_studies(tmp_path):

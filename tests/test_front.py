@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import front
-from gridtune.optimize.front.hypervolume import reference_point
+from gridtune.optimize.front.hypervolume import comparable, hypervolume, reference_point
 from gridtune.optimize.records.difference import Change, Difference
+from gridtune.optimize.records.evaluations import Constraint
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.report.pictures.draw import growth
@@ -22,7 +23,9 @@ from tests.fronts import (
     THREE,
     UNFAIR,
     UNHAPPY,
+    Told,
     archive,
+    estimate,
     evaluation,
     probability_non_dominated,
     search,
@@ -33,7 +36,7 @@ TWO = (UNFAIR, COMPLETED)
 
 
 def numbers(members):
-    return [member.evaluation.number for member in members]
+    return [getattr(member, "evaluation", member).number for member in members]
 
 
 def test_the_front_holds_what_no_other_configuration_dominates_with_maximised_objectives_turned():
@@ -54,6 +57,14 @@ def test_a_configuration_evaluated_twice_counts_once_and_its_validated_evaluatio
     found = front(type(study)("s", "x", TWO, (first, again)))
     assert numbers(found.members) == [1]
     assert found.members[0].estimates["unfairness"].mean == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(("validated", "counts"), [((0, 0), 0), ((0, 1), 1), ((1, 0), 0), ((1, 1), 0)])
+def test_of_equal_configurations_the_first_validated_counts_else_the_first(validated, counts):
+    again = ((2.0, 4.0),)
+    made = [evaluation(k, (UNFAIR,), (k,), validation=again if one else None, values={"n": 1})
+            for k, one in enumerate(validated)]  # fmt: skip
+    assert numbers(comparable(replace(archive((UNFAIR,)), evaluations=tuple(made)))) == [counts]
 
 
 def test_configurations_that_differ_in_nothing_that_matters_are_one_member_that_names_the_others():
@@ -263,3 +274,96 @@ def test_a_recommendation_differs_from_the_baseline_by_the_runs_that_confirmed_i
     made = Recommendation("A", "", number, number, {}, (), (), objectives, (), replications=12)
     found = front(replace(study, recommendations=(made,)))
     assert gains(found, study.evaluations[7]) == tuple(objectives.values())
+
+
+def test_half_a_chance_is_enough_and_who_is_on_the_front_comes_first_by_what_is_expected(monkeypatch):
+    study = archive(TWO, (0.6, 3), (0.2, 5), (0.3, 6), (0.4, 9), (0.5, 2), (0.1, 1))
+    chances = {5: 0.9, 1: 0.49, 2: 0.5, 3: 0.06, 4: 0.05, 0: 0.04}
+    means = {one.number: (one.objectives["unfairness"].mean, -one.objectives["completed"].mean)
+             for one in study.evaluations}  # fmt: skip
+    told = Told(chances, means)
+    monkeypatch.setattr("gridtune.optimize.front.front.posterior_of", lambda *_, **__: told)
+    found = front(study)
+    assert numbers(found.on_front) == [5, 2, 3], "3 completes most"
+    assert numbers(found.members) == [5, 2, 3, 1, 4], "a chance of a twentieth is listed"
+    assert [one.probability_non_dominated for one in found.members] == [0.9, 0.5, 0.06, 0.49, 0.05]
+
+
+def test_up_to_half_of_the_baselines_value_more_is_bearable():
+    found = front(archive(TWO, (10, 100), (15, 200), (15.1, 300), (8, 50), (7, 49), baseline=0))
+    assert numbers(found.members) == [4, 3, 0, 1, 2]
+    assert numbers(found.bearable(found.members)) == [3, 0, 1]
+    assert front(archive(TWO, (10, 100))).bearable(found.members) == [], "nothing to compare with"
+
+
+def test_where_the_baseline_has_nothing_up_to_half_of_the_range_is_bearable():
+    found = front(archive((UNHAPPY, COMPLETED), (0, 100), (2, 200), (3, 250), (4, 300), baseline=0))
+    assert numbers(found.bearable(found.members)) == [0, 1]
+
+
+def test_where_nothing_keeps_the_constraints_nothing_is_on_the_front_and_the_means_are_known():
+    study = archive((UNFAIR,), (0.5,), (0.7,), constraints=(Constraint("unfairness", "<=", 0.1),))
+    tried = tuple(replace(one, cases={"": one.objectives}) for one in study.evaluations)
+    found = front(replace(study, evaluations=tried))
+    assert (found.members, found.hypervolume, found.hypervolume_searched) == ((), 0.0, 0.0)
+    assert [found.value(number, UNFAIR) for number in (0, 1)] == pytest.approx([0.5, 0.7])
+    # The same where it is validation runs that break them.
+    tried = tuple(
+        replace(one, cases={"": {"unfairness": estimate(0.1)}}, validated=one.objectives,
+                validated_cases={"": one.objectives}) for one in tried
+    )  # fmt: skip
+    found = front(replace(study, evaluations=tried))
+    assert [(one.feasible, one.non_dominated) for one in found.members] == [(False, False)] * 2
+    assert (found.hypervolume, found.hypervolume_searched) == (0.0, 0.0)
+    assert hypervolume([], (UNFAIR,), (1.0,)) == 0.0
+
+
+def test_the_volume_of_the_search_is_on_the_level_of_the_validation_runs():
+    study = archive((UNFAIR,), (10,), (1,), validation=[((11, 13),), ((3, 5),)], baseline=0)
+    found = front(study)
+    assert [found.value(number, UNFAIR) for number in (0, 1)] == pytest.approx([12, 4])
+    assert found.reference == (20.0,)
+    assert found.hypervolume == pytest.approx(20 - 4)
+    assert found.hypervolume_searched == pytest.approx(20 - (1 + 12 - 10))
+
+
+def test_the_baselines_mean_is_that_of_all_its_runs_and_its_settings_are_those_in_the_scenario():
+    study = with_baseline(search(25))
+    found = front(study)
+    baseline, *rest = study.evaluations
+    assert baseline.validated
+    for one in study.objectives:
+        runs = baseline.objectives[one.name].values + baseline.validated[one.name].values
+        assert found.value(0, one) == pytest.approx(np.mean(runs))
+    # Its evaluation holds no settings where the scenario itself was run.
+    bare = front(replace(study, evaluations=(replace(baseline, values={}), *rest)))
+    assert bare.posterior.chances == found.posterior.chances
+
+
+def test_without_samples_configurations_are_compared_by_their_means():
+    found = front(search(25, validation=0), resamples=0)
+    assert found.posterior is None
+    assert found.members == found.on_front
+    assert {one.probability_non_dominated for one in found.members} == {None}
+
+
+def test_a_chance_counts_as_far_as_the_constraints_are_kept(monkeypatch):
+    runs = [((x, x + 0.01, x, x + 0.02),) for x in (0.1, 0.2, 0.3)]
+    study = archive((UNFAIR,), *runs, constraints=(Constraint("completed", ">=", 50.0),))
+    completed = [(60.0, 61.0, 62.0, 63.0), (40.0, 65.0, 55.0, 42.0), (1.0, 2.0, 1.0, 2.0)]
+    tried = tuple(
+        replace(one, cases={"": {"completed": estimate(*values)}})
+        for one, values in zip(study.evaluations, completed, strict=True)
+    )
+    told = Told({0: 0.6, 1: 0.8, 2: 0.0}, {0: [0.1], 1: [0.2], 2: [0.3]})
+    monkeypatch.setattr("gridtune.optimize.front.front.posterior_of", lambda *_, **__: told)
+    sure, unsure = front(replace(study, evaluations=tried)).members
+    assert (sure.probability_feasible, sure.probability_non_dominated) == (1.0, 0.6)
+    assert unsure.feasible
+    assert 0.4 < unsure.probability_feasible < 0.8, "one of many samples of four runs"
+    assert unsure.probability_non_dominated == pytest.approx(0.8 * unsure.probability_feasible)
+
+
+@pytest.mark.parametrize(("runs", "certain"), [((1.0, 1.0), True), ((1.0, 1.1), False), ((1.0,), False)])
+def test_runs_that_repeat_each_other_are_certain(runs, certain):
+    assert front(archive((UNFAIR,), ((3.0,),), (runs,))).certain == certain

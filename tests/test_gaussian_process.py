@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t as student
 
 from gridtune.model.metrics.registry import Metric
-from gridtune.optimize.inference.gaussian_process import ENOUGH, best_layers, posterior_of, runs_of
+from gridtune.optimize.inference.gaussian_process import best_layers, posterior_of, runs_of
 from gridtune.optimize.inference.gaussian_process import posterior_means as expected
 from gridtune.optimize.inference.noise import (
     MOST_ALIKE,
@@ -123,18 +123,18 @@ def test_what_is_expected_lies_between_the_configurations_own_mean_and_that_of_s
     assert expected(once, (UNFAIR,))[:, 0] == pytest.approx([0, 1, 2])
 
 
-def test_a_posterior_takes_enough_configurations():
-    configurations = list(search(ENOUGH, objectives=2, validation=0).evaluations)
+def test_a_posterior_takes_twenty_configurations():
+    configurations = list(search(20, objectives=2, validation=0).evaluations)
     goals = search(1, objectives=2, validation=0).objectives
     assert posterior_of(configurations[:-1], goals) is None
     found = posterior_of(configurations, goals, rivals=range(5))
-    assert set(found.chances) == set(range(ENOUGH))
-    assert all(found.chances[k] == 0 for k in range(5, ENOUGH))
+    assert set(found.chances) == set(range(20))
+    assert all(found.chances[k] == 0 for k in range(5, 20))
     assert all(0 <= found.chances[k] <= 1 for k in range(5))
     gap = found.difference(1, 0, goals[0], 4)
     back = found.difference(0, 1, goals[0], 4)
     assert (gap.mean, gap.low, gap.high) == pytest.approx((-back.mean, -back.high, -back.low))
-    free = ENOUGH * 3 - 3  # four runs of each, and effects of four replications
+    free = 20 * 3 - 3  # four runs of each, and effects of four replications
     assert gap.high - gap.low == pytest.approx(2 * student.ppf(0.975, free) * gap.standard_error)
     assert gap.pairs == 4
     same = found.difference(0, 0, goals[0])

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.special import polygamma
 
 from gridtune.optimize.inference.gaussian_process import fit
-from gridtune.optimize.inference.noise import _prior_freedom, explained, least_squares
+from gridtune.optimize.inference.noise import MOST_ALIKE, _prior_freedom, explained, least_squares, variances
 
 
 def test_effects_of_replications_are_weighted_least_squares_where_runs_are_unbalanced():
@@ -35,9 +36,26 @@ def test_prior_degrees_of_freedom_are_those_that_the_variances_were_drawn_with(d
     assert _prior_freedom(own, free) == pytest.approx(degrees, rel=0.15)
 
 
+def test_prior_degrees_of_freedom_are_those_by_which_logarithms_of_few_variances_spread():
+    own, free = np.array([0.1, 1.0, 2.0, 9.0, 30.0, 0.4]), np.full(6, 4)
+    beyond = np.log(own).var(ddof=1) - polygamma(1, 2.0)
+    assert polygamma(1, _prior_freedom(own, free) / 2) == pytest.approx(beyond)
+    assert _prior_freedom(own[:4], free[:4]) == MOST_ALIKE, "too few"
+
+
 def test_equal_variances_have_as_many_prior_degrees_of_freedom_as_there_may_be():
     own = np.random.default_rng(3).chisquare(6, 4000)
     assert _prior_freedom(own, np.full(4000, 6)) > 60
+
+
+def test_variances_are_in_the_unit_of_the_runs_squared():
+    rng = np.random.default_rng(12)
+    rest = rng.normal(size=(40, 4)) * rng.uniform(0.1, 3.0, (40, 1))
+    rest -= rest.mean(axis=1)[:, None]
+    seen, means = np.ones((40, 4), dtype=bool), np.zeros(40)
+    known = variances(rest, means, seen)
+    assert known.max() > 10 * known.min(), "they differ too much to be taken for one"
+    assert variances(1e-6 * rest, means, seen) == pytest.approx(1e-12 * known)
 
 
 @pytest.mark.parametrize("size", [1.0, 1e4, 1e9, 1e13])  # of the effects, in those of the noise

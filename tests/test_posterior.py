@@ -176,6 +176,9 @@ def test_odds_that_are_said_too_low_are_raised_by_as_much_as_they_are():
         said = odds * factor / (1 + odds * factor)
         happened = (np.random.default_rng(25).uniform(size=4000) < true).astype(float)
         assert posterior._missing_odds(said, happened, 1000) == pytest.approx(-np.log(factor), abs=0.1)
+    # Of one that was said to be as likely as not, and is: there the prior is as steep as the likelihood.
+    shift = posterior._missing_odds(np.array([0.5]), np.array([1.0]), 1000)
+    assert shift == pytest.approx(1 - 1 / (1 + np.exp(-shift)), abs=1e-4)
     # All of ten never said: the prior keeps it finite.
     assert 1.0 < posterior._missing_odds(np.full(10, 0.001), np.ones(10), 1000) < 5.0
     # Nor is anything raised or lowered out of all proportion.

@@ -88,3 +88,20 @@ def test_objectives_that_do_not_vary_tie_and_shares_at_their_ends_stay():
     assert units[0] == pytest.approx(2e-14)
     shares = np.array([0.0, 0.001, 0.5, 1.0])
     assert posterior._log_odds(shares, 100) == pytest.approx([-np.log(199), -np.log(199), 0.0, np.log(199)])
+
+
+def test_the_posterior_of_each_objective_is_in_its_unit():
+    values = layered() + np.random.default_rng(6).normal(0, 0.3, (7, 2, 2))
+    settings = [{"x": k} for k in range(7)]
+    known = gaussian_process.fit(values, settings, draws=9)
+    scaled = gaussian_process.fit(values * np.array([[1e3], [1e-3]]), settings, draws=9)
+    for one in ("means", "draws", "unit", "replays"):
+        assert getattr(scaled, one) == pytest.approx(getattr(known, one) * [1e3, 1e-3], rel=1e-3), one
+    assert known.replays.shape == (gaussian_process.REPLAYS, 9, 7, 2)
+    assert known.replays.std(axis=1) == pytest.approx(np.tile(known.draws.std(axis=0), (5, 1, 1)))
+
+
+def test_draws_that_differ_by_less_than_the_unit_tie_and_ties_are_all_non_dominated():
+    found = posterior.Posterior(np.empty(0), np.empty(0), np.array([0.1, 1.0]), np.empty(0), 1.0)
+    draws = np.array([[[1.0, 5.0], [1.04, 5.3], [1.1, 5.0], [2.0, 4.0]], [[1, 5], [1, 6], [0, 7], [1, 5]]])
+    assert found.won(draws).tolist() == [[True, True, False, True], [True, False, True, True]]

@@ -26,20 +26,31 @@ from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.report import frame as frames
 from gridtune.optimize.report.answer import (
     _fitted,
+    _shapes,
     answer,
     caveats,
     changes_text,
     comparison_rows,
+    comparison_table,
     harm_text,
     legend,
 )
+from gridtune.optimize.report.answer import plain as of_people
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Column, frame, rows, texts
 from gridtune.optimize.report.numbers import amount, change, metric_label, path_label, relative, with_half
 from gridtune.optimize.report.recommended import change_groups, is_main, why_none
-from gridtune.optimize.report.tables import SHOWN, differs, front_text, listed, spread, statistics_text
+from gridtune.optimize.report.tables import (
+    SHOWN,
+    differs,
+    front_text,
+    listed,
+    reference_text,
+    spread,
+    statistics_text,
+)
 from gridtune.scenarios.results.text import text_table, wrapped
-from tests.fronts import COMPLETED, THREE, UNFAIR, advised, archive, search, with_baseline
+from tests.fronts import COMPLETED, THREE, UNFAIR, advised, archive, estimate, search, with_baseline
 
 GOODPUT = Objective("goodput", "maximize")
 WAIT = Objective("waiting_mean", "minimize", "s")
@@ -156,6 +167,19 @@ def test_the_answer_fits_with_four_objectives_and_many_changes(found):
     )
 
 
+def test_where_a_comparison_is_too_wide_titles_give_way_first_then_values(found):
+    (first, *_) = found.archive.recommendations
+    (row,) = [row for row in rows(found) if row.name == first.letter]
+    seen = {}
+    for width in range(160, 40, -4):
+        table = comparison_table(found, width)
+        line = next(one for one in table.splitlines() if one.startswith("A"))
+        if "\n\n" not in table:  # it is in one piece
+            shown = all(amount(row.mean(one), one) in line for one in found.objectives)
+            seen[first.title in line, shown] = width
+    assert list(seen) == [(True, True), (False, True), (False, False)]
+
+
 def test_every_report_shows_one_value_of_a_quantity(found):
     table = frame(found)
     made = to_dict(found)
@@ -208,6 +232,16 @@ def test_the_frame_has_every_configuration_once_and_knows_its_state(found):
     assert table["completed"].dtype == float
 
 
+def test_further_metrics_have_columns_unless_they_are_there_already():
+    study = archive((UNFAIR,), (0.5,), (0.7,))
+    told = tuple(replace(one, metrics={"unfairness": 9.0, "makespan": 100.0}) for one in study.evaluations)
+    found = front(replace(study, evaluations=told), resamples=0)
+    table = frame(found)
+    assert table["makespan"].tolist() == [100.0, 100.0]
+    assert table["unfairness"].tolist() == pytest.approx([0.5, 0.7])
+    assert list(frame(found, metrics=False)) == [name for name in table if name != "makespan"]
+
+
 def test_the_front_has_a_row_for_each_configuration_and_more_on_request(found):
     some = listed(found)
     said = front_text(found, some, 80)
@@ -226,8 +260,11 @@ def test_statistics_stand_behind_a_flag(found):
 
 
 def test_friedmans_test_says_whether_an_objective_differs():
-    same = archive((UNFAIR, COMPLETED), *[((0.1, 0.2, 0.3), (k, k, k + 1)) for k in (1, 2, 3)])
-    assert differs(replace(front(same, resamples=0)), UNFAIR) is None
+    same = archive(THREE, *[((1, 2, 2), (k, k, k), (k, k, k + 1)) for k in (1, 2, 3)])
+    assert len(front(same, resamples=0).on_front) == 3
+    assert differs(front(same, resamples=0), THREE[0]) is None
+    two = archive(THREE, *[((k == 3,) * 3, (k, k, k), (k, k, k)) for k in (1, 2, 3)])
+    assert differs(front(two, resamples=0), THREE[0]) == pytest.approx(0.0498, abs=1e-4)  # exp(-3)
     assert differs(front(archive((UNFAIR,), ((0.1, 0.2),)), resamples=0), UNFAIR) is None
     configurations = [
         ((0.1 * k, 0.1 * k + 0.01, 0.1 * k + 0.02), (k, k + 0.1, k + 0.2)) for k in (1, 2, 3, 4)
@@ -336,6 +373,7 @@ def test_a_recommendation_tells_its_changes_in_a_line_each(found):
     short = _fitted([more], 2, 80, titled=True)
     assert len(short) == 2
     assert short[0] == "  A  sed.parameter_0 0 -> 1; and 4 more changes (--export-diff A)"
+    assert _fitted([more], 0, 80, titled=True) == short, "no shape is shorter"
 
 
 def test_harm_is_told_in_words():
@@ -433,3 +471,95 @@ def test_names_of_configurations_stand_on_the_left_and_a_confirmed_one_has_no_pr
     chances = dict(zip([row[0] for row in cells], [row[titles.index("P")] for row in cells], strict=True))
     assert all(chances[one.letter] == "-" for one in found.archive.recommendations)
     assert any(re.fullmatch(r"[01]\.[0-9]{2}", chance) for chance in chances.values())
+
+
+def test_each_shape_of_a_recommendation_takes_fewer_lines_than_the_one_before(found):
+    changes = tuple(ParameterChange(f"sed.parameter_{k}", k, k + 1) for k in range(5))
+    for one in found.archive.recommendations:
+        for width in (40, 60, 80, 200):
+            lengths = [len(shape) for shape in _shapes(replace(one, changes=changes), width, titled=False)]
+            assert lengths == sorted(set(lengths), reverse=True)
+            assert len(lengths) > 1
+
+
+def test_a_logarithm_is_told_by_what_it_is_the_logarithm_of():
+    log, own = Objective("slowdown_mean_log", "minimize"), Objective("own_log", "minimize")
+    assert of_people(log) == replace(log, name="slowdown_mean")
+    assert (of_people(own), of_people(UNFAIR)) == (own, UNFAIR)
+    rows = comparison_rows(front(archive((log,), (2.0,), (1.0,), baseline=0), resamples=0))
+    assert rows == [("baseline", "", [("100", "")])]
+
+
+def in_cases(*completed, members=True):
+    """A front of configurations that completed so much by day and by night, where 50 are to be completed."""
+    base = archive((UNFAIR,), *[(0.1,)] * len(completed), cases=("day", "night"), robust="worst",
+                   constraints=(Constraint("completed", ">=", 50.0, "jobs"),))  # fmt: skip
+
+    def told(values, unfair):
+        both = zip(("day", "night"), values, strict=True)
+        return {case: {"completed": estimate(x), "unfairness": estimate(unfair)} for case, x in both}
+
+    made = [replace(one, cases=told(x, 0.1)) for one, x in zip(base.evaluations, completed, strict=True)]
+    if members:  # the first again, on validation seeds
+        again = {"validated": {"unfairness": estimate(0.3)}, "validated_cases": told((70, 80), 0.3)}
+        made[0] = replace(made[0], **again)
+    return front(replace(base, evaluations=tuple(made)), resamples=0)
+
+
+def test_statistics_count_what_breaks_a_constraint_and_show_every_case_by_the_validation_runs():
+    said = statistics_text(in_cases((60, 55), (60, 49.9)), 80)
+    words = " ".join(said.split())
+    assert "Each configuration ran in 2 scenarios; an objective is the worst of them." in words
+    assert "Constraint: completed jobs >= 50; 1 configuration outside." in words
+    assert [line.split() for line in said.splitlines()[-2:]] == [
+        ["0", "day", "70", "0.3"],
+        ["0", "night", "80", "0.3"],
+    ]
+    nothing = statistics_text(in_cases((1, 1), members=False), 80)
+    assert "1 configuration outside" in nothing
+    assert "night" not in nothing
+
+
+def test_runs_of_the_search_are_explained_where_a_configuration_has_no_others():
+    validation = [((0.5, 0.6), (9.0, 9.0)), ((0.1, 0.2), (20.0, 21.0))]
+    for some, said in ((validation, False), ([None, validation[1]], True)):
+        configurations = [((0.5, 0.6), (10.0, 11.0)), ((0.1, 0.2), (20.0, 21.0))]
+        found = plain(*configurations, baseline=0, validation=some)
+        assert ("only in the search" in front_text(found, listed(found), 200)) == said
+
+
+def test_means_and_their_errors_are_written_to_the_resolution_of_the_metric():
+    made = to_dict(plain(((0.12344, 0.12348), (10.0, 11.0)), ((0.5, 0.5), (20.0, 20.0))))["front"]
+    told = {one["number"]: one["objectives"] for one in made}
+    assert told[0]["unfairness"] == {"mean": 0.1235, "standard_error": 0.0}
+    assert told[0]["completed"] == {"mean": 10.5, "standard_error": 0.5}
+    assert told[1]["completed"] == {"mean": 20.0, "standard_error": 0.0}
+    once = to_dict(plain((0.1, 10.0)))["front"][0]["objectives"]
+    assert once["completed"] == {"mean": 10.0, "standard_error": None}
+
+
+def test_what_is_nearest_to_a_bound_is_written_with_its_scenario():
+    found = in_cases((50, 60), members=False)
+    (one,) = to_dict(found)["front"]
+    nearest = {"scenario": "day", "metric": "completed", "mean": 50.0, "standard_error": None}
+    assert one["constraints"] == {"completed>=50": {**nearest, "holds": True}}
+    table = frame(found)
+    assert table[["completed>=50", "completed>=50_scenario"]].values.tolist() == [[50.0, "day"]]
+    assert to_dict(in_cases((50, 49), members=False))["infeasible"] == 1
+
+
+def test_parameters_have_a_column_where_they_differ():
+    study = archive((UNFAIR, COMPLETED), (0.1, 10.0), (0.2, 20.0))
+    settings = ({"same": 4, "size": 1, "kind": True}, {"same": 4, "size": 2, "kind": 1})
+    told = [replace(one, values=values) for one, values in zip(study.evaluations, settings, strict=True)]
+    found = front(replace(study, evaluations=tuple(told)), resamples=0)
+    titles, cells, left = texts(found, listed(found))
+    assert titles[-2:] == ["size", "kind"]
+    assert "same" not in titles
+    assert [row[-2:] for row in cells] == [["1", "true"], ["2", "1"]]
+    assert left[-2:] == [len(titles) - 2, len(titles) - 1]
+
+
+def test_the_reference_point_is_told_with_its_units():
+    found = front(archive((UNFAIR, WAIT), (0.1, 3600.0), (0.2, 1800.0), baseline=0), resamples=0)
+    assert reference_text(found) == "unfairness (max - min) 0.2, waiting time (mean) 2 h"

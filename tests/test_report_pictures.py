@@ -4,11 +4,13 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from gridtune.optimize.api.search_result import OVERVIEW, PAGE
 from gridtune.optimize.front.front import front
-from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.records.evaluations import Archive, Objective
 from gridtune.optimize.report.page import page
 from gridtune.optimize.report.pictures.axes import (
     Axis,
@@ -17,10 +19,10 @@ from gridtune.optimize.report.pictures.axes import (
     parameter_axis,
     varied,
 )
-from gridtune.optimize.report.pictures.draw import PLOTS, draw, growth, save
+from gridtune.optimize.report.pictures.draw import PLOTS, _broken, _scale, draw, growth, save
 from gridtune.scenarios import ScenarioError
 from tests.chromium import document
-from tests.fronts import UNFAIR, UNHAPPY, advised, archive, evaluation, search, with_baseline
+from tests.fronts import COMPLETED, UNFAIR, UNHAPPY, advised, archive, evaluation, search, with_baseline
 
 pytestmark = pytest.mark.long
 
@@ -87,6 +89,119 @@ def test_parameters_has_the_six_that_matter(found):
     assert len(draw(many, "parallel").axes[0].get_xticks()) <= 11
 
 
+def few():
+    """A front of three configurations, over two parameters that differ and one that does not."""
+    values = [{"same": 4, "two": k % 2, "some": k} for k in range(3)]
+    made = [evaluation(k, (UNFAIR,), (1.0 + k,), values=values[k]) for k in range(3)]
+    return front(Archive("s", "s", (UNFAIR,), tuple(made)), resamples=0)
+
+
+@pytest.mark.parametrize(("most", "said"), [(1, ["the 1 of 2 parameters that matter most"]), (2, [])])
+def test_parameters_that_are_left_out_are_counted(monkeypatch, most, said):
+    monkeypatch.setattr("gridtune.optimize.report.pictures.draw.PANELS", most)
+    drawing = draw(few(), "parameters")
+    assert len(drawing.axes) == most
+    assert re.findall("the [0-9]+ of .* matter most", " ".join(texts(drawing))) == said
+
+
+def test_parallel_coordinates_have_an_axis_for_each_parameter_that_differs_and_objectives_on_the_right(found):
+    drawing = draw(found, "parallel")
+    (axes,) = drawing.axes
+    names = [text.get_text().replace("\n", "").removesuffix("(log)") for text in axes.get_xticklabels()]
+    count = len(names)
+    paths = {"client.dispatch", "n_submit", "client.dispatch.window", "client.spacing", "sed.strict"}
+    assert set(names[:-3]) == paths
+    low, high = axes.get_xlim()
+    assert low < 0 < count - 1 < high
+    assert drawing.get_size_inches()[0] >= count, "an inch each"
+    (shade,) = axes.patches
+    left, right = shade.get_x(), shade.get_x() + shade.get_width()
+    assert [k for k in range(count) if left < k < right] == [count - 3, count - 2, count - 1]
+    scales = [one.get_ydata() for one in axes.lines if set(one.get_xdata()) == {0}]
+    assert any(min(ends) < 0 and max(ends) > 1 for ends in scales), "a scale holds all that is drawn"
+    low, high = axes.get_ylim()
+    assert all(low < text.get_position()[1] < high for text in axes.texts)
+
+
+def test_parallel_coordinates_have_a_line_for_each_configuration_and_heavy_ones_as_in_the_legend(found):
+    drawing = draw(found, "parallel")
+    (axes,) = drawing.axes
+    count = len(axes.get_xticklabels())
+    lines = [one for one in axes.lines if len(one.get_xdata()) == count]
+    special = {row.letter: row for row in found.archive.recommendations}
+    others = {one.evaluation.number for one in found.on_front} - {one.number for one in special.values()}
+    assert len(lines) == len(others - {found.archive.baseline}) + len(special) + 1
+
+    def look(line):
+        return line.get_color(), line.get_linestyle(), line.get_linewidth()
+
+    (legend,) = drawing.legends
+    heavy = [look(one) for one in legend.get_lines() if one.get_linewidth() > 2]
+    assert sorted(look(one) for one in lines if one.get_linewidth() > 2) == sorted(heavy)
+    assert len(set(heavy)) == len(special) + 1, "no two look alike"
+    letters = {text.get_text(): text for text in axes.texts if text.get_text() in special}
+    ends = {(count - 1, one.get_ydata()[-1]) for one in lines if one.get_linewidth() > 2}
+    assert letters.keys() == special.keys()
+    assert {text.xy for text in letters.values()} <= ends
+    highest = max(one.get_zorder() for one in (*axes.lines, *axes.collections))
+    assert all(text.get_zorder() > highest for text in letters.values()), "nothing covers them"
+    renderer = drawn(drawing)
+    for text in letters.values():
+        box, (_, mark) = text.get_window_extent(renderer), axes.transData.transform(text.xy)
+        assert (box.y0 + box.y1) / 2 == pytest.approx(mark, abs=1.5), "in the middle of its mark"
+
+
+def test_of_many_on_the_front_some_are_drawn_evenly_spaced_along_the_first_objective(monkeypatch):
+    monkeypatch.setattr("gridtune.optimize.report.pictures.draw.LINES", 2)
+    found = front(archive((UNFAIR, COMPLETED), *[(k, 10 * k) for k in range(5)]), resamples=0)
+    (axes,) = draw(found, "parallel").axes
+    ends = {text.get_text() for text in axes.texts} - {"objectives: up is better"}
+    assert ends == {"0", "3", "30"}, "numbers 0 and 3"
+
+
+def test_parameters_that_are_the_same_on_the_whole_front_have_no_axis():
+    drawing = draw(few(), "parallel")
+    assert [text.get_text() for text in drawing.axes[0].get_xticklabels()] == ["unfairness\n(max - min) ↓"]
+
+
+def test_one_objective_is_drawn_in_the_order_of_the_search():
+    (axes,) = draw(few(), "pairs").axes
+    assert axes.get_xlabel() == "number of the configuration"
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["dominated", "Pareto front"]
+
+
+@pytest.mark.parametrize(
+    ("categories", "turned"), [(("easy", "fcfs"), 0), (("conservative", "easy", "fcfs"), 40)]
+)
+def test_names_of_categories_are_turned_where_they_would_overlap(categories, turned):
+    axes = Figure().add_subplot()
+    _scale(axes, Axis("", np.arange(len(categories)), categories))
+    assert [text.get_text() for text in axes.get_xticklabels()] == list(categories)
+    assert {text.get_rotation() for text in axes.get_xticklabels()} == {turned}
+    assert axes.get_xlim() == (-0.5, len(categories) - 0.5)
+
+
+def test_long_names_of_parameters_are_broken():
+    assert _broken("fourteen_lette\nfifteen_letters") == "fourteen_lette\nfifteen_\nletters"
+
+
+def test_positions_are_shares_of_what_the_axis_covers():
+    level = Axis("", np.array([3.0, 3.0]), falling=True)
+    assert level.shares(level.at).tolist() == [0.5, 0.5]
+    wide = Axis("", np.array([1.0, 10.0, 100.0]), log=True)
+    assert wide.shares(wide.at) == pytest.approx([0.0, 0.5, 1.0])
+    assert wide.ticks == [(0.0, "1"), (1.0, "100")]
+    falling = Axis("", np.array([1.0, 2.0, 5.0]), falling=True)
+    assert falling.shares(falling.at).tolist() == [1.0, 0.75, 0.0]
+    assert Axis("", np.array([1.0, 3.0]), falling=True).ticks == [(1.0, "1"), (0.0, "3")]
+    assert Axis("", np.array([0.0, 1.0]), ("a", "b")).ticks == [(0.0, "a"), (1.0, "b")]
+
+
+def test_only_parameters_that_have_two_values_are_varied():
+    found = few()
+    assert varied(configurations(found), found) == ["some", "two"]
+
+
 def test_axes_are_in_the_units_that_people_read():
     table = configurations(front(archive((WAIT, GOODPUT), (7200.0, 0.7), (36000.0, 0.8)), resamples=0))
     wait, good = objective_axis(table, WAIT), objective_axis(table, GOODPUT)
@@ -112,14 +227,29 @@ def test_axes_of_parameters_know_categories_gaps_and_orders_of_magnitude(found):
 def test_the_history_never_falls_and_no_part_is_above_the_whole(found):
     volumes = [volume for _, volume in growth(found)]
     assert volumes == sorted(volumes)
-    heights = draw(found, "history").axes[0].lines[0].get_ydata()
-    assert max(heights) == pytest.approx(100)
+    (axes,) = draw(found, "history").axes
+    assert max(axes.lines[0].get_ydata()) == pytest.approx(100)
+    low, high = axes.get_ylim()
+    assert low == 0
+    assert high > 100
 
 
 def test_a_view_shows_the_front_and_its_surroundings_not_the_worst():
     low, high = Axis("", np.array([1.0, 2.0, 2.5, 1000.0])).view([True, True, False, False])
     assert low < 1.0
     assert 2.5 < high < 4.0
+
+
+def test_a_view_of_one_configuration_shows_what_is_within_a_tenth_of_it():
+    low, high = Axis("", np.array([5.0, 5.4, 8.0, 20.0])).view([True, False, False, False])
+    assert 4.9 < low < 5.0
+    assert 5.39 < high < 5.5
+    assert Axis("", np.array([0.0, 0.0])).view([True, True]) == pytest.approx((-0.007, 0.007))
+
+
+@pytest.mark.parametrize(("values", "log"), [((1.0, 30.0), True), ((1.0, 29.9), False), ((0.0, 99.0), False)])
+def test_an_axis_over_a_range_of_thirty_times_is_logarithmic(values, log):
+    assert parameter_axis(pd.DataFrame({"x": values}), "x", []).log == log
 
 
 def test_a_file_is_drawn_by_its_name_and_suffix(found, tmp_path):
@@ -153,7 +283,7 @@ def test_the_page_opens_with_the_answer_and_loads_nothing(found):
     assert len(made["names"]) == len(made["objectives"][0]["at"]) == 40
     assert {"baseline", "front", "dominated"} >= set(made["states"])
     parameters = [one["label"] for one in made["parameters"]]
-    assert "client.dispatch.window" in parameters
+    assert {"client.dispatch", "client.dispatch.window", "sed.strict"} <= set(parameters)
 
 
 def test_hostile_names_stay_text(found):

@@ -139,6 +139,13 @@ def test_a_live_line_shows_on_a_terminal_only():
     assert shown.endswith("afterwards\n")
 
 
+def test_a_line_is_there_as_soon_as_it_is_said():
+    pipe = io.BytesIO()
+    stream = io.TextIOWrapper(pipe)
+    Heartbeat(stream).note("so far")
+    assert pipe.getvalue() == b"so far\n"
+
+
 def test_a_search_tells_how_it_goes():
     stream = io.StringIO()
     vary = [*VARY, "client.dispatch=ethic", "sed.count=-3:20"]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gridtune.model.metrics.registry import METRICS
-from gridtune.optimize.front.front import Front
+from gridtune.optimize.front.front import Front, all_values
 from gridtune.optimize.records.difference import Change, Difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective, of_class
 from gridtune.optimize.replication.paired import difference
@@ -84,7 +84,8 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
     for objective in front.objectives:
         one = change(objective, before[objective.name].values, after[objective.name].values)
         gap = one.difference
-        same = gap.verdict == "equal" and gap.pairs >= ENOUGH and _same_in_all_runs(start, to, objective)
+        same = gap.verdict == "equal" and gap.pairs >= ENOUGH
+        same = same and (both or _same_in_all_runs(start, to, objective.name))
         if posterior is not None and not same:
             model = posterior.difference(to.number, start.number, objective, gap.pairs)
             one = replace(one, difference=_informed(model, gap) if both else model)
@@ -103,15 +104,11 @@ def _informed(model: Difference, paired: Difference) -> Difference:
     return paired if denied or paired.half * WIDER < model.half else model
 
 
-def _same_in_all_runs(start: Evaluation, to: Evaluation, objective: Objective) -> bool:
-    """Whether two configurations gave the same in every replication that both had; see `between`.
+def _same_in_all_runs(start: Evaluation, to: Evaluation, name: str) -> bool:
+    """Whether two configurations that gave the same in all runs that both had are the same; see `between`.
 
     What was always the same number, as of rare events, must have been so in runs of one configuration alone,
     too.
     """
-    parts = ((start.objectives, to.objectives), (start.validated, to.validated))
-    values = [[part[objective.name].values if part else () for part in both] for both in parts]
-    gaps = [change(objective, *both).difference.mean for both in values if all(both)]
-    common = {value for both in values for value, _ in zip(*both, strict=False)}
-    every = {value for both in values for runs in both for value in runs}
-    return not any(gaps) and (len(common) > 1 or common == every)
+    common = set(start.objectives[name].values[: len(to.objectives[name].values)])
+    return len(common) > 1 or common == {*all_values(start, name), *all_values(to, name)}

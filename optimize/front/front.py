@@ -272,7 +272,7 @@ def _anchored(
         if confirmed:
             level = turned * [confirmed[0].objectives[one.name].start for one in objectives]
         elif posterior is not None:
-            runs = [_all_values(baseline, one.name) for one in objectives]
+            runs = [all_values(baseline, one.name) for one in objectives]
             level = turned * [sum(values) / len(values) for values in runs]
         shift = level - means[baseline.number]
         means = {number: row + shift for number, row in means.items()}
@@ -299,7 +299,7 @@ def _cases(evaluation: Evaluation) -> Cases:
     return evaluation.cases if evaluation.validated is None else evaluation.validated_cases or {}
 
 
-def _all_values(evaluation: Evaluation, name: str) -> tuple[float, ...]:
+def all_values(evaluation: Evaluation, name: str) -> tuple[float, ...]:
     """Of an objective, in the search and on validation seeds."""
     validated = evaluation.validated[name].values if evaluation.validated else ()
     return evaluation.objectives[name].values + validated
@@ -307,7 +307,7 @@ def _all_values(evaluation: Evaluation, name: str) -> tuple[float, ...]:
 
 def _repeats(evaluations: Sequence[Evaluation]) -> bool:
     """Whether each configuration that was run more than once gave the same each time, and there is one."""
-    runs = [_all_values(one, name) for one in evaluations for name in one.objectives]
+    runs = [all_values(one, name) for one in evaluations for name in one.objectives]
     return any(len(values) > 1 for values in runs) and all(len(set(values)) == 1 for values in runs)
 
 

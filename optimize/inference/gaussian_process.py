@@ -135,7 +135,7 @@ def fit(
     """
     seen, columns = _columns(values)
     counts = seen.sum(axis=1)
-    if not len(values) or counts.max(initial=0) < 2 or counts.min() < 1:
+    if not len(values) or counts.max() < 2 or counts.min() < 1:
         return None
     apart = distances(coordinates_of(configurations))
     rng = np.random.default_rng([seed, *values.shape[:2]])

@@ -145,7 +145,7 @@ def varied(table: pd.DataFrame, front: Front) -> list[str]:
         numeric = _numeric(column)
         groups = pd.qcut(column, BINS, labels=False, duplicates="drop") if numeric else column.astype(str)
         within = ranks.groupby(groups, dropna=False, observed=True).transform("mean")
-        return float((within.var() / ranks.var().replace(0.0, 1.0)).max())
+        return float((within.var() / ranks.var()).max())
 
     return sorted(paths, key=effect, reverse=True)
 
