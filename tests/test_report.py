@@ -401,7 +401,7 @@ def test_the_harms_that_are_named_are_of_different_classes_and_the_rest_are_coun
 @pytest.mark.parametrize(
     ("refused", "words"),
     [
-        ({5: (), 7: ()}, "2 configurations (5 and 7) looked better in the search, but not significantly"),
+        ({5: (), 7: ()}, "2 configurations (5, 7) looked better in the search, but not significantly"),
         ({5: (), 7: ("excess_loss",)}, "Configuration 7 was better in the search, but on further seeds it"),
     ],
 )

@@ -68,7 +68,7 @@ def test_a_summary_is_plain_data_and_aligned_text(summary):
     lines = list(summary_lines(s))
     assert max(map(len, lines)) <= 100
     assert "rows            2 read, 1 kept" in lines
-    assert "! 1 job with a run time of 0 s (under half a second)" in lines
+    assert "! 1 jobs have a run time of 0 s (under half a second)" in lines
 
 
 def test_a_faultless_trace_has_nothing_to_mind(summary):

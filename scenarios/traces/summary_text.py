@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterator, Mapping
 
 from gridtune.plain_text import escaped
-from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.trace_files.records import Tally
 from gridtune.scenarios.traces.summary import TraceSummary
 
@@ -34,8 +33,7 @@ def _entries(s: TraceSummary) -> Iterator[tuple[str, str]]:
     yield from _tallied("dropped", s.dropped)
     yield from _tallied("repaired", s.repairs)
     yield "time", f"{_duration(s.submit_span)} of submissions, {_duration(s.span)} to the last end"
-    counts = {"user": s.users, "group": s.groups, "queue": s.queues, "site": s.sites}
-    yield "who and where", ", ".join(counted(number, noun) for noun, number in counts.items())
+    yield "who and where", f"{s.users} users, {s.groups} groups, {s.queues} queues, {s.sites} sites"
     yield "processors", _processors(s)
     yield "run time", _spread(s.runtime)
     yield "wait", _spread(s.wait) if s.wait else "none recorded"

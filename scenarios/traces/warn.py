@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.trace_files.records import Trace
 from gridtune.scenarios.trace_files.rows import UNSORTED
 from gridtune.scenarios.traces.columns import Columns
@@ -85,7 +84,7 @@ def _estimates(columns: Columns) -> Iterator[str]:
 def _runtimes(columns: Columns) -> Iterator[str]:
     zero = int((columns.runtime == 0).sum())
     if zero:
-        yield f"{counted(zero, 'job with', 'jobs with')} a run time of 0 s (under half a second)"
+        yield f"{zero} jobs have a run time of 0 s (under half a second)"
     longest = float(columns.runtime.max())
     at_longest = int((columns.runtime == longest).sum())
     if longest and at_longest >= max(_CLIPPED_JOBS, _CLIPPED_SHARE * len(columns.runtime)):
