@@ -304,7 +304,7 @@ def test_where_the_baseline_has_nothing_up_to_half_of_the_range_is_bearable():
 def test_where_nothing_validated_keeps_the_constraints_what_does_in_the_search_is_on_the_front():
     rule = Constraint("unfairness", "<=", 0.1)
     for second, shown in ((0.7, [2]), (0.09, [1])):
-        study = archive((UNFAIR,), (0.5,), (0.7,), (0.05,), validation=[(0.5,), (second,), None])
+        study = archive((UNFAIR,), (0.5,), (0.08,), (0.05,), validation=[(0.5,), (second,), None])
         tried = tuple(
             replace(one, cases={"": one.objectives}, validated_cases={"": one.validated})
             for one in study.evaluations
