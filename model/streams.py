@@ -8,8 +8,9 @@ import numpy as np
 
 HELD_OUT = 1_000_000  # replications from here on validate what a search has found, and are never used in it
 AS_LOGGED = 2 * HELD_OUT  # replications from here on replay logs as they are, whatever resamples them
-DENSER = 3 * HELD_OUT  # replications from here on do so with `LOAD` times the submissions per time
-LOAD = 1.2
+BUSIER = 3 * HELD_OUT  # replications from here on do so with `LOAD` times the jobs
+TWICE = 5  # of so many jobs one comes twice there
+LOAD = 1 + 1 / TWICE
 
 
 class Streams:

@@ -261,7 +261,7 @@ def _confirming(settings: Settings, config: SearchConfig, replay: float) -> int:
     cases = len(settings.run_in)
     if config.runs is not None and config.runs < 4 * LEAST * cases:
         return 0  # a quarter confirms nothing
-    return (LEAST_RUNS + settings.replications + ceil(2 * replay)) * cases
+    return (LEAST_RUNS + settings.replications + ceil(3 * replay)) * cases
 
 
 def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:

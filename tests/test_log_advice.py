@@ -7,7 +7,7 @@ import pytest
 
 import gridtune as gt
 from gridtune.model.metrics.registry import Metric
-from gridtune.model.streams import AS_LOGGED, DENSER, LOAD
+from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
 from gridtune.optimize.api import open_study
 from gridtune.optimize.budget import Budget, Meter
 from gridtune.optimize.commands.export import exported
@@ -36,12 +36,12 @@ def log(tmp_path):
     return path
 
 
-def simulated(longest, large=3600.0, denser=0.0):
+def simulated(longest, large=3600.0, busier=0.0):
     """Runs in which `easy` is better than the baseline, `fcfs`; what it does to waits on the log as it is.
 
     Args:
         longest, large: waits with `easy`, s.
-        denser: jobs that wait for more than a day with `easy` under a higher load.
+        busier: jobs that wait for more than a day with `easy` under a higher load.
     """
 
     def work(task):
@@ -51,7 +51,7 @@ def simulated(longest, large=3600.0, denser=0.0):
         waits = {"waited_max": 3 * 86400.0, "waited_p95.size-large": 3600.0}
         if policy == "easy" and whole:
             waits = {"waited_max": longest, "waited_p95.size-large": large}
-        waits["waited_day"] = denser if policy == "easy" and task.replication >= DENSER else 0.0
+        waits["waited_day"] = busier if policy == "easy" and task.replication >= BUSIER else 0.0
         slowdown = 10.0 - 2.0 * RULES[policy] * (policy == "easy") + rng.normal()
         made = {"slowdown_mean": slowdown, "lost_fraction": 0.0, **waits}
         return {name: Metric(value, "s" if "wait" in name else "") for name, value in made.items()}
@@ -89,7 +89,7 @@ def test_what_is_worse_on_the_log_as_it_is_is_told_as_such(log, tmp_path):
 
 
 def test_what_is_worse_under_a_higher_load_alone_is_told_apart(log):
-    made = found(log, simulated(5 * 86400.0, denser=3.0))
+    made = found(log, simulated(5 * 86400.0, busier=3.0))
     (advice,) = made.recommendations
     assert [(one.metric, one.load) for one in advice.harms] == [("waited_max", 1.0), ("waited_day", LOAD)]
     lines = [" ".join(line.split()) for line in answer(front(made), 200).splitlines()]
@@ -115,6 +115,28 @@ def test_shortness_first_on_a_real_log_is_refused_and_told_in_full_where_starvin
     assert advice.objectives["slowdown_mean"].better
     told = {one.metric for one in advice.harms}
     assert {"waited_week", "waited_p95.length-very-long", "waited_mean.worst-users"} <= told
+
+
+def test_a_change_without_which_somebody_is_worse_off_is_not_left_out(log):
+    quota = "site.cluster.quota.user_running"
+
+    def work(task):
+        rng = np.random.default_rng([task.replication, 3])
+        easy, limited = task.values.get("site.cluster.policy") == "easy", task.values.get(quota) == 8
+        slowdown = 10.0 - 2.0 * easy - 0.01 * limited + rng.normal()
+        killed = 5.0 + 30.0 * (easy and not limited) + rng.normal()
+        made = {"slowdown_mean": slowdown, "lost_fraction": 0.0, "killed": killed}
+        return {name: Metric(value, "") for name, value in made.items()}
+
+    scenario = gt.load("batch/replay", {"workload.trace": str(log), "site.cluster.policy": "fcfs"})
+    vary = ["site.cluster.policy=fcfs,easy", f"{quota}=none,8"]
+    made = search(
+        scenario, work=work, vary=vary, baseline=True, objectives=["slowdown_mean"], runs=200, replications=2,
+        allow_loss=True, allow_starvation=True,
+    )  # fmt: skip
+    (advice,) = made.archive.recommendations
+    assert {one.path for one in advice.changes} == {"site.cluster.policy", quota}
+    assert advice.harms == ()
 
 
 def test_a_search_with_a_limit_keeps_runs_to_confirm_what_it_finds(log):

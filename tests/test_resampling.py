@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridtune.model.streams import AS_LOGGED, DENSER, HELD_OUT, LOAD, Streams
+from gridtune.model.streams import AS_LOGGED, BUSIER, HELD_OUT, Streams
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load, simulate
 from gridtune.scenarios.execution.log_noise import doubts, replay_weight, with_noise
@@ -266,14 +266,14 @@ def test_a_replay_of_the_log_as_it_is_resamples_nothing(log):
         assert list(workload.tasks(Streams(1, AS_LOGGED - 1))) != plain
 
 
-def test_a_replay_under_a_higher_load_has_the_same_jobs_closer_together(log):
+def test_in_a_replay_under_a_higher_load_every_fifth_job_comes_twice(log):
     plain = list(replay(log).active.workload[0].tasks(Streams(1)))
     workload = replay(log, **{"workload.log.resample": "weeks"}).active.workload[0]
-    denser = list(workload.tasks(Streams(1, DENSER)))
-    assert [one.submit * LOAD for one in denser] == pytest.approx([one.submit for one in plain])
-    assert [one._replace(submit=0, think=0) for one in denser] == [
-        one._replace(submit=0, think=0) for one in plain
-    ]
+    busier = list(workload.tasks(Streams(1, BUSIER)))
+    assert [one for k, one in enumerate(busier, 1) if k % 6] == plain
+    again = [one._replace(number=0) for one in plain[4::5]]
+    assert busier[5::6] == again
+    assert len(busier) == len(plain) + len(plain) // 5
 
 
 def test_fewer_weeks_can_be_drawn_and_a_long_log_is(log):

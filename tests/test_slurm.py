@@ -195,6 +195,8 @@ def test_a_weight_that_changes_is_told_with_those_that_it_is_weighed_against(as_
     ("values", "said"),
     [
         ({"policy.rule": "sjf"}, "rule = sjf: needs a site_factor plug-in"),
+        ({"policy.max_wait": 604800.0}, "site.cluster.policy.max_wait = 604800.0"),
+        ({"quota.group_running": 5}, "site.cluster.quota.group_running = 5.0"),
         ({"policy.weight_shortness": 3.0}, "weight_shortness = 3: needs a site_factor plug-in"),
         ({"policy.reservations": 4}, "reservations = 4: backfill of Slurm plans all that it looks at"),
         ({"nodes": 90}, "site.cluster.nodes"),
@@ -251,3 +253,12 @@ def _log_of(seed, folder):
     for row, job in zip(rows, run.record.jobs, strict=True):
         row[1] = int(job.start - job.submit)
     return write("log.swf")
+
+
+def test_preemption_as_slurm_has_it(as_slurm):
+    place = "site.cluster.preemption"
+    off = as_slurm.override({f"{place}.express": 0.0, f"{place}.grace": 0.0})
+    assert "delete qos express" in slurm_changes(as_slurm, off).commands
+    on = slurm_changes(off, off.override({f"{place}.express": 60.0, f"{place}.mode": "suspend"}))
+    assert "PreemptMode=SUSPEND,GANG" in on.lines
+    assert [one for one in on.without if one.startswith("express: users")]

@@ -97,10 +97,10 @@ def held_out_table(rows: list[dict[str, Any]]) -> str:
             others = {name: after / before for name, (before, after) in one["unsaid"].items()}
             worst = max(others, key=lambda name: others[name], default="")
             told = f"`{worst}`, {others[worst]:.1f} times" if worst else "none"
-            now, denser = len(one["named"]), len(one["denser"])
-            worse = f"{now + denser + len(others)} of {one['statements']}"
+            now, busier = len(one["named"]), len(one["busier"])
+            worse = f"{now + busier + len(others)} of {one['statements']}"
             head = f"| {row['log']} | {row['seed']} |"
-            lines.append(f"{head} {slow} | {longest} | {worse} | {now} | {denser} | {told} |")
+            lines.append(f"{head} {slow} | {longest} | {worse} | {now} | {busier} | {told} |")
     none = sum(not row["recommendations"] for row in rows)
     lines += ["", f"{none} of {len(rows)} searches recommended nothing."]
     return "\n".join(lines)

@@ -77,7 +77,8 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
 
 def _slurm(before: Scenario, after: Scenario) -> Iterator[str]:
     """What changes in Slurm's settings; nothing where there is no one site, or it stays as it is."""
-    if len(after.active.site) != 1 or before.active.site == after.active.site:
+    sites = after.active.site
+    if len(sites) != 1 or sites[0].vres is not None or before.active.site == sites:
         return
     yield "Under Slurm, these lines of slurm.conf change, and what `sacctmgr` sets:"
     yield from (f"  {line.removeprefix('# ')}" for line in slurm_changes(before, after).text().splitlines())

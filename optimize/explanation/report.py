@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from gridtune.optimize.explanation.explain import Explanation
 from gridtune.optimize.explanation.words import in_words, told_changes
 from gridtune.optimize.records.difference import INTERVAL, Change
+from gridtune.optimize.report.answer import HARMS, named_harms
 from gridtune.optimize.report.numbers import as_objective, metric_label, setting, with_half
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.scenarios.results.amounts import counted
@@ -32,6 +33,9 @@ def _in_short(found: Explanation) -> Iterator[str]:
         does = "keeps" if one.excess(mean) <= 0 else "breaks"
         yield f"It {does} {one}: {value}{nearest.whose}{where}."
     yield from _place(found)
+    for item in found.advice:
+        if item.harms:
+            yield f"{named_harms('Worse elsewhere', item.harms, HARMS)}."
     if not found.changes:
         return
     sure = [c for c in found.changes if c.beyond_noise]

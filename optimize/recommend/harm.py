@@ -14,6 +14,7 @@ OWED = {"failed", "unhappy", "missed"}
 WORK = {"completed", "executed", "goodput", "effort", "lost", "rejected", "refused", "dropped", "unfinished"}
 SATISFACTION = {"unfairness", "unfairness_jain", "unfairness_spread"}  # no harm where nobody is unhappy
 SILENT = {"excess", "cancelled"}  # words of what guards measure, and of what users withdraw
+MUCH = 1.5  # times another harm
 RATE = 0.05  # false discovery rate
 UNHAPPY = "unhappy_users"
 WATCHED = {  # words of a metric's name: how users and their work fare, not what it costs a middleware
@@ -90,10 +91,15 @@ def harms_of_replay(
 
 
 def worst_of(found: Iterable[Harm]) -> tuple[Harm, ...]:
-    """Of each metric the greatest harm under the least load; the order is that of `harms`, by load."""
-    worst: dict[str, Harm] = {}
+    """Of each metric the greatest harm; under a higher load again where it is much greater there.
+
+    The order is that of `harms`, by load.
+    """
+    worst: dict[tuple[str, float], Harm] = {}
     for one in sorted(found, key=lambda one: (one.load, -ratio(one))):
-        worst.setdefault(one.metric, one)
+        before = worst.get((one.metric, 1.0))
+        if before is None or (one.load > 1 and ratio(one) > MUCH * ratio(before)):
+            worst.setdefault((one.metric, one.load), one)
     return _ordered(worst.values())
 
 

@@ -17,9 +17,9 @@ from math import ceil
 
 import numpy as np
 
-from gridtune.model.streams import AS_LOGGED, DENSER, LOAD
+from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.recommend.harm import harms, harms_of_replay, worst_of
+from gridtune.optimize.recommend.harm import MUCH, harms, harms_of_replay, ratio, worst_of
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Change
@@ -42,7 +42,8 @@ LEAST = 3 * LEAST_CONFIRMATION  # runs without which nothing can be confirmed
 MOST = 3  # recommendations
 ROUNDS = 2  # in which others are tried where all were refused
 TRIES = 4  # subsets of a configuration that are run
-LEAST_RUNS = LEAST + (2 + TRIES) * LEAST_ELIMINATION  # to find and confirm one recommendation
+SINGLES = 10  # runs without one change each, about
+LEAST_RUNS = LEAST + (2 + TRIES) * LEAST_ELIMINATION + SINGLES  # to find and confirm one recommendation
 
 
 @dataclass
@@ -91,7 +92,7 @@ class Recommender:
         self._evaluator, self._front, self._left, self._number = evaluator, front, left, number
         self._settings, self._objectives, self._replay = evaluator.settings, front.objectives, replay
         self._whole = Block(evaluator, [AS_LOGGED])  # whole logs as they are
-        self._denser = Block(evaluator, [DENSER])  # the same under a higher load
+        self._busier = Block(evaluator, [BUSIER])  # the same under a higher load
         self._subsets = Subsets(front, self._settings)
         self.refused: dict[int, tuple[str, ...]] = {}
 
@@ -118,6 +119,7 @@ class Recommender:
             )
             return ()
         runs = len(candidates) * (eliminating * (1 + TRIES) + 2 * confirming) + eliminating + confirming
+        runs += sum(len(one.changed) for one in candidates) * bool(eliminating)
         done = len(self._evaluator.table)
         self._evaluator.progress.expect(done + runs * len(self._settings.run_in))
         first = FIRST_CONFIRMATION if self._front.certain else FIRST_ELIMINATION
@@ -184,19 +186,20 @@ class Recommender:
         left = self._left() // len(self._settings.run_in)
         for count in range(len(candidates), 0, -1):
             # A sparse configuration is evaluated as any other.
-            left_here = left - count * self._settings.replications - ceil((1 + count) * self._replay)
+            left_here = left - count * self._settings.replications - ceil((1 + 2 * count) * self._replay)
             sure = 1 + 2 * count  # the baseline, sparse and whole configurations
             tries = 1 + (1 + TRIES) * count
+            singles = sum(len(one.changed) for one in candidates[:count])
             if self._front.certain:  # one run tells all, and the confirmation repeats those of before
-                if left_here >= tries:
+                if left_here >= tries + singles:
                     return candidates[:count], 1, 1
                 continue
             # A single one is rather confirmed by fewer runs than told with changes that do nothing.
             least = LEAST_CONFIRMATION if count == 1 else CONFIRMATION
-            room = left_here - LEAST_ELIMINATION * tries
+            room = left_here - LEAST_ELIMINATION * tries - singles
             if room >= least * sure:
                 confirmation = min(CONFIRMATION, room // sure)
-                elimination = min(ELIMINATION, (left_here - confirmation * sure) // tries)
+                elimination = min(ELIMINATION, (left_here - singles - confirmation * sure) // tries)
                 return candidates[:count], elimination, confirmation
         if left_here >= LEAST_CONFIRMATION * sure:
             return candidates[:1], 0, min(CONFIRMATION, left_here // sure)
@@ -204,27 +207,44 @@ class Recommender:
 
     def _thinned(self, candidate: _Candidate, block: Block) -> _Candidate:
         """The configuration with the fewest changes that keep its gains in these runs."""
-        values, changed = candidate.origin.values, candidate.changed
+        values = candidate.origin.values
         start, whole = block.run([{}, values])
-        if start is None or whole is None or len(changed) < 2:
+        if start is None or whole is None or len(candidate.changed) < 2:
             return candidate
-        best = candidate
+
+        def tried(paths: list[str]) -> _Candidate | None:
+            sparse = self._subsets.rounded(self._subsets.combined(values, paths))
+            sample = block.run([sparse])[0]
+            fits = sample is not None and self._suffices(sample, whole, start, KEEP, block)
+            return replace(candidate, sparse=sparse, changed=paths) if fits else None
+
+        best = tried(self._active(candidate, block)) or candidate
+        changed = best.changed
         low, high = 0, len(changed)  # so many changes keep too little, so many keep enough
         size = self._subsets.enough(changed, values, KEEP)
-        for _ in range(TRIES):
+        for _ in range(TRIES - 1):
             if not low < size < high:
                 break
-            sparse = self._subsets.rounded(self._subsets.combined(values, changed[:size]))
-            sample = block.run([sparse])[0]
-            if sample and self._suffices(sample, whole, start, KEEP, block):
-                best = replace(candidate, sparse=sparse, changed=changed[:size])
-                high, size = size, size - 1 if size - low <= 2 else (low + size) // 2
+            if made := tried(changed[:size]):
+                best, high = made, size
+                size = size - 1 if size - low <= 2 else (low + size) // 2
             else:
                 low, size = size, size + 1 if high - size <= 2 else (size + high + 1) // 2
         return best
 
+    def _active(self, candidate: _Candidate, block: Block) -> list[str]:
+        """Its changed parameters but for those without which a run gives exactly the same."""
+        values, changed = candidate.origin.values, candidate.changed
+        others = [[one for one in changed if one != path] for path in changed]
+        single = Block(self._evaluator, block.replications[:1])
+        whole, *left = single.run([values, *(self._subsets.combined(values, paths) for paths in others)])
+        return [path for path, sample in zip(changed, left, strict=True) if not _alike(sample, whole)]
+
     def _suffices(self, sample: Sample, whole: Sample, start: Sample, share: float, block: Block) -> bool:
-        """Whether a sparse configuration keeps that share of each gain, and makes nothing worse."""
+        """Whether a sparse configuration keeps that share of each gain, and makes nothing worse.
+
+        Neither an objective nor any other metric that is watched (see `harms`), against the whole one.
+        """
         if block.broken(sample):
             return False
         for objective in self._objectives:
@@ -233,7 +253,21 @@ class Recommender:
                 return False
             if _sure(part, better=False) and _sure(sample.change(objective, whole), better=False):
                 return False
-        return True
+        names = {one.name for one in self._objectives}
+        return not harms(whole.metrics, sample.metrics, self._evaluator.table.units, names)
+
+    def _worse_on_logs(self, sparse: Configuration, whole: Configuration) -> bool:
+        """Whether a sparse configuration harms much more than the whole one on the logs, or fails there."""
+        if not self._replay or sparse == whole:
+            return False
+        for block in (self._whole, self._busier):
+            before, after = block.run([whole, sparse])
+            if before is None or after is None:
+                return before is not None
+            harmed = harms_of_replay(before.means, after.means, self._evaluator.table.units)
+            if any(ratio(one) > MUCH for one in harmed):
+                return True
+        return False
 
     def _confirmed(self, candidate: _Candidate, block: Block, tests: int) -> Recommendation | None:
         """The recommendation that the runs of the confirmation bear out; None if they bear out none.
@@ -246,7 +280,11 @@ class Recommender:
             return None
         configuration, sample = candidate.sparse, sparse
         if sample is None or (
-            whole is not None and not self._suffices(sample, whole, start, CONFIRMED, block)
+            whole is not None
+            and (
+                not self._suffices(sample, whole, start, CONFIRMED, block)
+                or self._worse_on_logs(configuration, origin.values)
+            )
         ):
             configuration, sample = origin.values, whole
         if sample is None:
@@ -264,8 +302,12 @@ class Recommender:
                 self.refused[origin.number] = broken
                 return None
             harmed += harms_of_replay(before.means, after.means, units)
-            before, after = self._denser.run([{}, configuration])
-            if before is not None and after is not None:
+            before, after = self._busier.run([{}, configuration])
+            if before is None or after is None:
+                self._evaluator.note(
+                    f"note: no run under a higher load: {next(iter(self._busier.failures.values()))}"
+                )
+            else:
                 harmed += harms_of_replay(before.means, after.means, units, LOAD)
         return self._made(candidate, configuration, changes, worst_of(harmed), sample.evaluation.replications)
 
@@ -281,7 +323,7 @@ class Recommender:
         assert baseline is not None
         kept = subsets.kept(configuration)
         changes = [
-            ParameterChange(path, baseline.values.get(path), configuration[path])
+            ParameterChange(path, subsets.before(configuration, path), configuration[path])
             for path in dict.fromkeys([*candidate.changed, *configuration])
             if path in configuration and path not in kept
         ]
@@ -333,6 +375,15 @@ class Recommender:
         """Whether an objective gets better, significantly (95 %) in the family of so many tests."""
         sure = one.difference.confidence or 0.0
         return one.better and (self._front.certain or (1 - sure) * tests <= 1 - INTERVAL)
+
+
+def _alike(one: Sample | None, other: Sample | None) -> bool:
+    """Whether two samples are the same in every metric; those that are no numbers are."""
+    if one is None or other is None or one.metrics.keys() != other.metrics.keys():
+        return False
+    return all(
+        np.array_equal(values, other.metrics[name], equal_nan=True) for name, values in one.metrics.items()
+    )
 
 
 def _sure(one: Change, *, better: bool) -> bool:

@@ -10,8 +10,8 @@ import numpy as np
 
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.inference.surrogate_model import coordinates_of, distances, joint_draws, surrogates
-from gridtune.optimize.records.values import Value, key
-from gridtune.optimize.search_space.baseline import defaults
+from gridtune.optimize.records.values import Value
+from gridtune.optimize.search_space.baseline import Defaults
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration
 
@@ -33,14 +33,18 @@ class Subsets:
 
     def __init__(self, front: Front, settings: Settings) -> None:
         self._front, self._space, self._seed = front, settings.space, settings.seed
-        self._scenario = settings.run_in[0].scenario
         self._baseline: Configuration = {} if settings.baseline is None else settings.baseline.values
-        self._defaults: dict[str, dict[str, Value | None]] = {}
+        self._defaults = Defaults(settings.run_in[0].scenario, settings.space, self._baseline)
 
     def kept(self, configuration: Configuration) -> set[str]:
         """Parameters of a configuration that are as if nobody had set them."""
-        before = self._before(configuration)
+        before = self._defaults.under(configuration)
         return {path for path, value in configuration.items() if before[path] == value}
+
+    def before(self, configuration: Configuration, path: str) -> Value | None:
+        """What the baseline has for a changed parameter; None where it is another policy's."""
+        value = self._baseline.get(path)
+        return None if value == configuration[path] else value
 
     def changed(self, configuration: Configuration) -> list[str]:
         """Parameters of a configuration that could be left as they are without it."""
@@ -64,21 +68,12 @@ class Subsets:
 
     def combined(self, configuration: Configuration, paths: Collection[str]) -> Configuration:
         """The baseline with some changes of a configuration."""
-        return self._space.active(
-            self._fallback(configuration) | {path: configuration[path] for path in paths}
-        )
-
-    def _before(self, configuration: Configuration) -> dict[str, Value | None]:
-        """What stands for each parameter without a configuration that chooses the same policies."""
-        name = key(configuration)
-        if name not in self._defaults:
-            found = defaults(self._scenario, self._space, self._baseline, configuration)
-            self._defaults[name] = found
-        return self._defaults[name]
+        some = {path: configuration[path] for path in paths}
+        return self._space.active(self._fallback(some) | some)
 
     def _fallback(self, configuration: Configuration) -> Configuration:
-        """The same, as near as the space allows."""
-        before = self._before(configuration)
+        """What stands where a configuration sets nothing, as near as the space allows."""
+        before = self._defaults.under(configuration)
         return {one.path: one.nearest(before[one.path]) for one in self._space}
 
     def rounded(self, configuration: Configuration) -> Configuration:

@@ -32,7 +32,7 @@ from gridtune.scenarios.results.text import Styled, text_table, wrapped
 
 LINES = 24
 TITLE = 14  # letters in a line of a column's title
-HARMS = 2  # that are named; the others are counted
+HARMS = 3  # that are named; the others are counted
 MAIN = "  (most of the effect)"  # behind a change
 ELSEWHERE = "worse elsewhere"  # outside the table
 WORSE = "!"  # behind a change for the worse
@@ -181,7 +181,7 @@ def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:
     for kept in range(len(running) - 1, 0, -1):
         more = f"and {counted(len(running) - kept, 'more change')} (--export-diff {one.letter})"
         short = f"{'; '.join(running[:kept])}; {more}"
-        shapes += [[short, *fewer]] if one.harms else [[short, *fewer], [short]]
+        shapes += [[short, *fewer], [short, *fewer[:1]]] if one.harms else [[short, *fewer], [short]]
     made: list[list[str]] = []
     for shape in shapes:
         first, *rest = wrapped((f"     {line}" for line in shape), width)
@@ -199,10 +199,10 @@ def _group_text(path: str, group: Sequence[ParameterChange]) -> str:
 
 def _harms(one: Recommendation, most: int) -> list[str]:
     """What else gets worse, and what under a higher load: a line each."""
-    made = [_named(ELSEWHERE, [harm for harm in one.harms if harm.load == 1], most)]
-    if denser := [harm for harm in one.harms if harm.load > 1]:
-        plain = [replace(harm, replay=False, load=1.0) for harm in denser]
-        made.append(_named(f"{_more_load(denser[0])} also", plain, most))
+    made = [named_harms(ELSEWHERE, [harm for harm in one.harms if harm.load == 1], most)]
+    if busier := [harm for harm in one.harms if harm.load > 1]:
+        plain = [replace(harm, replay=False, load=1.0) for harm in busier]
+        made.append(named_harms(f"{_more_load(busier[0])} also", plain, most))
     return made
 
 
@@ -210,11 +210,11 @@ def _more_load(one: Harm) -> str:
     return f"at {100 * (one.load - 1):.0f} % more load"
 
 
-def _named(where: str, some: Sequence[Harm], most: int) -> str:
+def named_harms(where: str, some: Sequence[Harm], most: int) -> str:
     """The worst of so many classes by name, the others counted."""
     classes: dict[str, Harm] = {}
     for harm in some:
-        classes.setdefault(harm.metric.partition(".")[2], harm)
+        classes.setdefault(harm.metric.partition(".")[2] or harm.metric, harm)
     named = list(classes.values())[:most]
     others = len(some) - len(named)
     more = f"; and {counted(others, 'other')}" if others else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.search_space.cases import Case
 from gridtune.optimize.search_space.parameter import Parameter, among, same
-from gridtune.optimize.search_space.space import Configuration, Space
+from gridtune.optimize.search_space.space import Configuration, Space, key
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
@@ -62,33 +62,45 @@ def fitted(parameter: Parameter, value: Value) -> Value | None:
     return near if same(near, value) else None
 
 
-def defaults(
-    scenario: Scenario, space: Space, values: Configuration, configuration: Configuration
-) -> dict[str, Value | None]:
+class Defaults:
     """What stands for each parameter where a configuration does not set it.
 
-    A parameter that the baseline lacks has the default of the policy that the configuration chooses.
+    Where the configuration chooses another policy than the baseline, that is the policy's default.
 
     Args:
+        scenario: that is searched.
+        space: the parameters.
         values: the baseline's, by path, as far as the parameters exist there.
-
-    Returns:
-        values by path, be they in the space or not; None where there is no default.
     """
-    found: dict[str, Value | None] = dict(values)
-    chosen: dict[str, Configuration] = {}  # due to which a parameter exists
-    for parameter in space:
-        path, chosen[parameter.path] = parameter.path, {}
-        for one, allowed in parameter.when.items():
-            value = configuration.get(one, found[one])
-            fitting = allowed[0] if value is None or not among(value, allowed) else value
-            chosen[path] |= {**chosen[one], one: fitting}
-        if path not in found:
+
+    def __init__(self, scenario: Scenario, space: Space, values: Configuration) -> None:
+        self._scenario, self._space, self._values = scenario, space, values
+        self._known: dict[tuple[str, str], Value | None] = {}
+
+    def under(self, configuration: Configuration) -> dict[str, Value | None]:
+        """Values by path, be they in the space or not; None where there is no default."""
+        found: dict[str, Value | None] = {}
+        chosen: dict[str, Configuration] = {}  # due to which a parameter exists
+        for parameter in self._space:
+            path, chosen[parameter.path] = parameter.path, {}
+            for one, allowed in parameter.when.items():
+                value = configuration.get(one, found[one])
+                fitting = allowed[0] if value is None or not among(value, allowed) else value
+                chosen[path] |= {**chosen[one], one: fitting}
+            stays = all(self._values.get(one) == value for one, value in chosen[path].items())
+            found[path] = (
+                self._values[path] if stays and path in self._values else self._default(path, chosen[path])
+            )
+        return found
+
+    def _default(self, path: str, chosen: Configuration) -> Value | None:
+        at = path, key(chosen)
+        if at not in self._known:
             try:
-                found[path] = meaning(scenario.override(chosen[path]), path).value
+                self._known[at] = meaning(self._scenario.override(chosen), path).value
             except ScenarioError:  # a policy that takes no defaults
-                found[path] = None
-    return found
+                self._known[at] = None
+        return self._known[at]
 
 
 def starting_configurations(

@@ -5,9 +5,11 @@ Source: slurm.conf(5), sacctmgr(1). Backfill of Slurm plans a start for every jo
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf, isinf
+from typing import Any
 
 from gridtune.model.batch.policies import FairShare
 from gridtune.model.batch.priority import Priority
@@ -19,6 +21,7 @@ from gridtune.scenarios.systems.replay import sized
 from gridtune.scenarios.tables.batch import NO_LIMIT, SiteSpec
 
 LONGEST_WINDOW = 43_200  # min, the most that bf_window may be
+EXPRESS = "add qos express"
 DEEPEST = 1_000_000  # jobs, the most that bf_max_job_test may be
 WEIGHTS = {
     "weight_age": "PriorityWeightAge",
@@ -27,7 +30,17 @@ WEIGHTS = {
     "weight_queue": "PriorityWeightPartition",
     "weight_qos": "PriorityWeightQOS",
 }
-HANDLED = {"name", "policy", "quota", "preemption", "queue"}  # keys of a site
+TOLD = {  # settings of a site that have lines, or are said to have none
+    "name": set[str](),
+    "policy": {
+        *WEIGHTS, "weight_shortness", "rule", "reservations", "max_age", "favour", "half_life", "algorithm",
+        "damping", "interval", "window", "queue_depth",
+    },
+    "quota": {"user_running", "user_slots", "user_share"},
+    "preemption": {"express", "mode", "grace", "qos"},
+    "queue": {"name", "max_runtime", "priority"},
+}  # fmt: skip
+MODES = {"suspend": "SUSPEND,GANG", "checkpoint": "REQUEUE"}  # Slurm suspends by gang scheduling alone
 
 
 @dataclass(frozen=True)
@@ -85,7 +98,8 @@ def slurm_changes(before: Scenario, after: Scenario, site: str | None = None) ->
     known = set(_without(old))
     return SlurmChanges(
         [*(f"{key}={changed[key]}" for key in will if key in changed), *partitions],
-        [one for one in _commands(new) if one not in set(_commands(old))],
+        [one for one in _commands(new) if one not in set(_commands(old))]
+        + ["delete qos express"] * (EXPRESS in _commands(old) and EXPRESS not in _commands(new)),
         [*(one for one in _without(new) if one not in known), *_others(old, new)],
     )
 
@@ -123,7 +137,8 @@ def _options(site: SiteSpec, scale: float) -> Iterator[tuple[str, str]]:
     preemption = site.preemption
     on = preemption is not None and bool(preemption.express or preemption.qos)
     yield "PreemptType", "preempt/qos" if on else "preempt/none"
-    yield "PreemptMode", preemption.mode.upper() if on and preemption is not None else "OFF"
+    mode = preemption.mode if on and preemption is not None else "off"
+    yield "PreemptMode", MODES.get(mode, mode.upper())
 
 
 def _multifactor(policy: Priority, scale: float) -> Iterator[tuple[str, str]]:
@@ -144,14 +159,14 @@ def _multifactor(policy: Priority, scale: float) -> Iterator[tuple[str, str]]:
 
 def _backfill(policy: Priority) -> Iterator[str]:
     yield f"bf_interval={max(1, round(policy.interval))}"
-    yield f"bf_window={round(min(policy.window / 60.0, LONGEST_WINDOW))}"
+    yield f"bf_window={max(1, round(min(policy.window / 60.0, LONGEST_WINDOW)))}"
     yield f"bf_max_job_test={policy.queue_depth or DEEPEST:.0f}"
 
 
 def _partitions(site: SiteSpec) -> list[str]:
     return [
-        f"PartitionName={queue.name} MaxTime={duration(queue.max_runtime)} PriorityTier={queue.priority:g}"
-        for queue in site.queue
+        f"PartitionName={one.name} MaxTime={duration(one.max_runtime)} PriorityTier={round(one.priority)}"
+        for one in site.queue
     ]
 
 
@@ -169,10 +184,14 @@ def _commands(site: SiteSpec) -> list[str]:
     ]
     preemption = site.preemption
     if preemption is not None and preemption.express:
-        made.append("add qos express")
+        made.append(EXPRESS)
         made.append(f"modify qos express set MaxWall={duration(preemption.express)} Preempt=normal")
         if preemption.grace:
             made.append(f"modify qos normal set GraceTime={preemption.grace:.0f}")
+    levels = {} if preemption is None else {"normal": 0.0, **preemption.qos}
+    for name, level in levels.items():
+        if lower := [other for other, one in levels.items() if one < level]:
+            made.append(f"modify qos {name} set Preempt={','.join(lower)}")
     return made
 
 
@@ -190,15 +209,45 @@ def _without(site: SiteSpec) -> Iterator[str]:
             yield f"reservations = {policy.reservations}: backfill of Slurm plans all that it looks at"
     if site.quota.user_share < 1:
         yield "user_share: MaxTRESPerUser refuses a wider job, which here runs alone"
+    if site.preemption is not None and site.preemption.express:
+        yield "express: users, or a submit plug-in, must ask for the QOS; here every short job has it"
     if site.preemption is not None and site.preemption.mode == "checkpoint":
         yield "preemption.mode = checkpoint: REQUEUE, where jobs save their own progress"
 
 
 def _others(old: SiteSpec, new: SiteSpec) -> Iterator[str]:
-    """Other settings of the site that change: they describe it and are none of Slurm's."""
-    for name in type(new).model_fields:
-        if name not in HANDLED and getattr(old, name) != getattr(new, name):
-            yield f"site.{new.name}.{name}"
+    """Other settings that change: of what Slurm has otherwise or not at all, and of the site itself."""
+    place = f"site.{new.name}"
+    for name in type(new).model_fields.keys() - TOLD.keys():
+        if getattr(old, name) != getattr(new, name):
+            yield f"{place}.{name}"
+    before, after = old.policy, new.policy
+    yield from _differing(f"{place}.policy", before if type(before) is type(after) else None, after)
+    yield from _differing(f"{place}.quota", old.quota, new.quota)
+    if new.preemption is not None:
+        yield from _differing(f"{place}.preemption", old.preemption, new.preemption)
+    queues = {queue.name: queue for queue in old.queue}
+    for queue in new.queue:
+        yield from _differing(f"{place}.queue.{queue.name}", queues.pop(queue.name, None), queue)
+    yield from (f"{place}.queue.{name}: its partition goes" for name in queues)
+
+
+def _differing(place: str, before: Any, after: Any) -> Iterator[str]:
+    """Settings of a table that change and have no line; without a table before, what is not its default."""
+    for name, default in _defaults(after).items():
+        was = default if before is None else getattr(before, name)
+        now = getattr(after, name)
+        if name not in TOLD[place.split(".")[2]] and was != now:
+            yield f"{place}.{name} = {now}"
+
+
+def _defaults(table: Any) -> dict[str, Any]:
+    """The settings of a table or policy, and what they are by default."""
+    if isinstance(table, Policy):
+        found = {one.name: one.default for one in dataclasses.fields(table)}  # type: ignore[arg-type]
+        return {name: value for name, value in found.items() if value is not dataclasses.MISSING}
+    known = type(table).model_fields.items()
+    return {name: one.get_default(call_default_factory=True) for name, one in known}
 
 
 def duration(seconds: float) -> str:

@@ -10,7 +10,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import Field, model_validator
 
-from gridtune.model.streams import AS_LOGGED, DENSER, HELD_OUT, LOAD, Streams
+from gridtune.model.streams import AS_LOGGED, BUSIER, HELD_OUT, TWICE, Streams
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.fields.observed import TraceFile
 from gridtune.scenarios.trace_files.find import find_trace
@@ -175,10 +175,8 @@ class TraceJobs(JobWorkload):
         """
         if not self.from_file:
             return self._chosen(self._part(self._embedded(streams)))
-        if streams.replication >= DENSER:
-            return (
-                task._replace(submit=task.submit / LOAD, think=task.think / LOAD) for task in self.replayed()
-            )
+        if streams.replication >= BUSIER:
+            return _busier(self.replayed())
         if not self.resampled or streams.replication >= AS_LOGGED:
             return self.replayed()
         path = find_trace(self.trace)
@@ -378,3 +376,11 @@ class TraceJobs(JobWorkload):
 
     def _trace(self, path: Path) -> Trace:
         return read_trace(path, keep=KEEP_ALL if self.cancelled == "keep" else Keep())
+
+
+def _busier(tasks: Iterator[Task]) -> Iterator[Task]:
+    """Jobs of which one in five comes twice; none waits for the second. Times of day and outages stay."""
+    for number, task in enumerate(tasks, 1):
+        yield task
+        if number % TWICE == 0:
+            yield task._replace(number=0)

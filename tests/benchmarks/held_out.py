@@ -6,7 +6,7 @@
 Searches of `batch/replay` with weeks of each log, with the objectives of a calibrated scenario. Baseline and
 recommendations replay the weeks after those of the search as they were logged. A metric of a class of jobs or
 users is worse if it grows by more than a tenth. It is named if the answer says so, of the log as it is or of
-one with a higher load (`denser`).
+one with a higher load (`busier`).
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def judged(one: dict[str, Any], baseline: dict[str, float], changed: dict[str, f
         "longest": [baseline["waited_max"], changed["waited_max"]],
         "statements": len(names),
         "named": {name: pair for name, pair in worse.items() if pair in now},
-        "denser": {name: pair for name, pair in worse.items() if pair in named and pair not in now},
+        "busier": {name: pair for name, pair in worse.items() if pair in named and pair not in now},
         "unsaid": {name: pair for name, pair in worse.items() if pair not in named},
     }
 
