@@ -162,6 +162,11 @@ def test_a_replay_tells_what_is_worse_by_more_than_a_tenth():
     assert harms_of_replay(after, before, {}) == (), "what is better, or no longer there, is no harm"
 
 
+def test_waits_come_before_unfairness_which_may_be_many_times_as_little():
+    now, then = {"unfairness": 0.0001, "waited_max": 100.0}, {"unfairness": 0.01, "waited_max": 150.0}
+    assert [one.metric for one in harms_of_replay(now, then, {})] == ["waited_max", "unfairness"]
+
+
 def test_of_two_harms_to_a_metric_the_greater_is_told():
     first = harms({"waited_max": (100 + NOISE).tolist()}, {"waited_max": (140 - NOISE).tolist()}, {}, ())
     for most in (120.0, 200.0):

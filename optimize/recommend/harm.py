@@ -32,7 +32,8 @@ def harms(
 ) -> tuple[Harm, ...]:
     """Metrics that get worse by more than a tenth of the baseline's mean, significantly.
 
-    Failures of what is owed come first, then work that is not done, then times; of each the worst first.
+    Failures of what is owed come first, then work that is not done, then times, then unfairness; of each the
+    worst first.
 
     Many metrics are compared: the paired t-tests keep the false discovery rate of `RATE`.
 
@@ -110,9 +111,10 @@ def _told(found: Sequence[Harm]) -> tuple[Harm, ...]:
 
 
 def _ordered(found: Iterable[Harm]) -> tuple[Harm, ...]:
-    def place(one: Harm) -> tuple[float, bool, bool, float, str]:
+    def place(one: Harm) -> tuple[float, bool, bool, bool, float, str]:
         words = _words(one.metric)
-        return one.load, words.isdisjoint(OWED), words.isdisjoint(OWED | WORK), -ratio(one), one.metric
+        owed, done = words.isdisjoint(OWED), words.isdisjoint(OWED | WORK)
+        return one.load, owed, done, "unfairness" in words, -ratio(one), one.metric
 
     return tuple(sorted(found, key=place))
 
