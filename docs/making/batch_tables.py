@@ -86,14 +86,14 @@ def _plain(value: Any) -> str:
 def held_out_table(rows: list[dict[str, Any]]) -> str:
     """A row for each recommendation: what later weeks say of it; then the searches without one."""
     lines = [
-        "| log | seed | mean slow-down | longest wait, h | worse metrics | named | named at 20 % more load "
+        "| log | seed | mean slow-down | longest wait, h | worse metrics | named | named at +20 % load "
         "| worst of the others |",
         "|---|---:|---:|---:|---:|---:|---:|---|",
     ]
     for row in sorted(rows, key=lambda row: (row["log"], row["seed"])):
         for one in row["recommendations"]:
-            slow = " -> ".join(f"{value:.3g}" for value in one["slowdown"])
-            longest = " -> ".join(f"{value / 3600:.3g}" for value in one["longest"])
+            slow = "→".join(f"{value:.3g}" for value in one["slowdown"])
+            longest = "→".join(f"{value / 3600:.3g}" for value in one["longest"])
             others = {name: after / before for name, (before, after) in one["unsaid"].items()}
             worst = max(others, key=lambda name: others[name], default="")
             told = f"`{worst}`, {others[worst]:.1f} times" if worst else "none"
