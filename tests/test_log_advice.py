@@ -131,7 +131,7 @@ def test_a_change_without_which_somebody_is_worse_off_is_not_left_out(log):
     scenario = gt.load("batch/replay", {"workload.trace": str(log), "site.cluster.policy": "fcfs"})
     vary = ["site.cluster.policy=fcfs,easy", f"{quota}=none,8"]
     made = search(
-        scenario, work=work, vary=vary, baseline=True, objectives=["slowdown_mean"], runs=200, replications=2,
+        scenario, work=work, vary=vary, baseline=True, objectives=["slowdown_mean"], runs=300, replications=2,
         allow_loss=True, allow_starvation=True,
     )  # fmt: skip
     (advice,) = made.archive.recommendations

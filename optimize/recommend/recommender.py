@@ -112,21 +112,21 @@ class Recommender:
         candidates = self._candidates()
         if not candidates:
             return ()
-        candidates, eliminating, confirming = self._affordable(candidates)
+        candidates, eliminating, confirming, single = self._affordable(candidates)
         if not candidates:
             self._evaluator.note(
                 "note: too few runs are left to confirm recommendations; more --runs allow it"
             )
             return ()
         runs = len(candidates) * (eliminating * (1 + TRIES) + 2 * confirming) + eliminating + confirming
-        runs += sum(len(one.changed) for one in candidates) * bool(eliminating)
+        runs += sum(len(one.changed) for one in candidates) * single
         done = len(self._evaluator.table)
         self._evaluator.progress.expect(done + runs * len(self._settings.run_in))
         first = FIRST_CONFIRMATION if self._front.certain else FIRST_ELIMINATION
         elimination = Block(self._evaluator, range(first, first + eliminating))
         confirmation = Block(self._evaluator, range(FIRST_CONFIRMATION, FIRST_CONFIRMATION + confirming))
         if eliminating:
-            candidates = [self._thinned(one, elimination) for one in candidates]
+            candidates = [self._thinned(one, elimination, single) for one in candidates]
         found: dict[str, tuple[_Candidate, Recommendation]] = {}
         for one in candidates:
             made = self._confirmed(one, confirmation, len(candidates) * len(self._objectives))
@@ -181,8 +181,11 @@ class Recommender:
             found.append(_Candidate(objectives, at == compromise, origin, origin.values, changed))
         return found
 
-    def _affordable(self, candidates: list[_Candidate]) -> tuple[list[_Candidate], int, int]:
-        """As many candidates as runs allow, with the replications of elimination and of confirmation."""
+    def _affordable(self, candidates: list[_Candidate]) -> tuple[list[_Candidate], int, int, bool]:
+        """As many candidates as runs allow, with the replications of elimination and of confirmation.
+
+        And whether runs are left to leave out each change alone.
+        """
         left = self._left() // len(self._settings.run_in)
         for count in range(len(candidates), 0, -1):
             # A sparse configuration is evaluated as any other.
@@ -191,22 +194,28 @@ class Recommender:
             tries = 1 + (1 + TRIES) * count
             singles = sum(len(one.changed) for one in candidates[:count])
             if self._front.certain:  # one run tells all, and the confirmation repeats those of before
-                if left_here >= tries + singles:
-                    return candidates[:count], 1, 1
+                if left_here >= tries:
+                    return candidates[:count], 1, 1, left_here >= tries + singles
                 continue
             # A single one is rather confirmed by fewer runs than told with changes that do nothing.
             least = LEAST_CONFIRMATION if count == 1 else CONFIRMATION
-            room = left_here - LEAST_ELIMINATION * tries - singles
+            room = left_here - LEAST_ELIMINATION * tries
             if room >= least * sure:
                 confirmation = min(CONFIRMATION, room // sure)
-                elimination = min(ELIMINATION, (left_here - singles - confirmation * sure) // tries)
-                return candidates[:count], elimination, confirmation
+                spare = left_here - confirmation * sure
+                single = spare >= singles + LEAST_ELIMINATION * tries
+                elimination = min(ELIMINATION, (spare - singles * single) // tries)
+                return candidates[:count], elimination, confirmation, single
         if left_here >= LEAST_CONFIRMATION * sure:
-            return candidates[:1], 0, min(CONFIRMATION, left_here // sure)
-        return [], 0, 0
+            return candidates[:1], 0, min(CONFIRMATION, left_here // sure), False
+        return [], 0, 0, False
 
-    def _thinned(self, candidate: _Candidate, block: Block) -> _Candidate:
-        """The configuration with the fewest changes that keep its gains in these runs."""
+    def _thinned(self, candidate: _Candidate, block: Block, single: bool) -> _Candidate:
+        """The configuration with the fewest changes that keep its gains in these runs.
+
+        Args:
+            single: whether to leave out each change alone first.
+        """
         values = candidate.origin.values
         start, whole = block.run([{}, values])
         if start is None or whole is None or len(candidate.changed) < 2:
@@ -218,11 +227,11 @@ class Recommender:
             fits = sample is not None and self._suffices(sample, whole, start, KEEP, block)
             return replace(candidate, sparse=sparse, changed=paths) if fits else None
 
-        best = tried(self._active(candidate, block)) or candidate
+        best = (tried(self._active(candidate, block)) if single else None) or candidate
         changed = best.changed
         low, high = 0, len(changed)  # so many changes keep too little, so many keep enough
         size = self._subsets.enough(changed, values, KEEP)
-        for _ in range(TRIES - 1):
+        for _ in range(TRIES - single):
             if not low < size < high:
                 break
             if made := tried(changed[:size]):
