@@ -55,7 +55,6 @@ from gridtune.threads import one_thread
 
 VALIDATED = 1 / 2  # validation runs for each run of the search, at most, where runs are not limited
 FLOOR = 120  # validation runs that a search of few configurations may take in any case
-REPLAYS = 2  # of whole logs by the baseline and by each recommendation: as they are, and under a higher load
 CHECKED = 1 / 3  # of these, for the front; the others find and confirm recommendations
 
 
@@ -189,9 +188,9 @@ def _guards(
 def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Archive:
     """Explore, validate, recommend."""
     settings, budget, fixed = running.settings, config.limits, config.validation_replications
-    replay = REPLAYS * max(replay_weight(case.scenario) for case in settings.run_in)
+    replay = max(replay_weight(case.scenario) for case in settings.run_in)
     if config.time is None:
-        replay = min(replay, REPLAYS)  # a run is a run, unless time counts
+        replay = min(replay, 1.0)  # a run is a run, unless time counts
     reserve = _reserve(settings, config)
     meter = Meter(budget, reserve, _confirming(settings, config, replay))
     kind = samplers()[settings.sampler]
@@ -261,7 +260,7 @@ def _confirming(settings: Settings, config: SearchConfig, replay: float) -> int:
     cases = len(settings.run_in)
     if config.runs is not None and config.runs < 4 * LEAST * cases:
         return 0  # a quarter confirms nothing
-    return (LEAST_RUNS + settings.replications + ceil(3 * replay)) * cases
+    return (LEAST_RUNS + settings.replications + ceil(2 * replay)) * cases
 
 
 def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:

@@ -43,6 +43,7 @@ MOST = 3  # recommendations
 ROUNDS = 2  # in which others are tried where all were refused
 TRIES = 4  # subsets of a configuration that are run
 SINGLES = 10  # runs without one change each, about
+BEYOND = 0.15  # of all runs, that the replays with more jobs may take although nothing is left
 LEAST_RUNS = LEAST + (2 + TRIES) * LEAST_ELIMINATION + SINGLES  # to find and confirm one recommendation
 
 
@@ -73,8 +74,7 @@ class Recommender:
         front: to recommend from.
         left: gives the runs that may still be done.
         number: gives an evaluated configuration's number, evaluating it first if need be.
-        replay: runs that the replays of whole logs by one configuration count as; 0 if there is nothing to
-            replay.
+        replay: runs that one replay of whole logs counts as; 0 if there is nothing to replay.
 
     Attributes:
         refused: metrics whose constraints a configuration broke in the confirmation, by its number; none of
@@ -189,7 +189,8 @@ class Recommender:
         left = self._left() // len(self._settings.run_in)
         for count in range(len(candidates), 0, -1):
             # A sparse configuration is evaluated as any other.
-            left_here = left - count * self._settings.replications - ceil((1 + 2 * count) * self._replay)
+            fixed = count * self._settings.replications
+            left_here = left - fixed - ceil(2 * (1 + 2 * count) * self._replay)
             sure = 1 + 2 * count  # the baseline, sparse and whole configurations
             tries = 1 + (1 + TRIES) * count
             singles = sum(len(one.changed) for one in candidates[:count])
@@ -206,6 +207,7 @@ class Recommender:
                 single = spare >= singles + LEAST_ELIMINATION * tries
                 elimination = min(ELIMINATION, (spare - singles * single) // tries)
                 return candidates[:count], elimination, confirmation, single
+        left_here = left - fixed - ceil(2 * self._replay)
         if left_here >= LEAST_CONFIRMATION * sure:
             return candidates[:1], 0, min(CONFIRMATION, left_here // sure), False
         return [], 0, 0, False
@@ -311,14 +313,22 @@ class Recommender:
                 self.refused[origin.number] = broken
                 return None
             harmed += harms_of_replay(before.means, after.means, units)
-            before, after = self._busier.run([{}, configuration])
-            if before is None or after is None:
-                self._evaluator.note(
-                    f"note: no run under a higher load: {next(iter(self._busier.failures.values()))}"
-                )
-            else:
+            before, after = self._under_load(configuration)
+            if before is not None and after is not None:
                 harmed += harms_of_replay(before.means, after.means, units, LOAD)
         return self._made(candidate, configuration, changes, worst_of(harmed), sample.evaluation.replications)
+
+    def _under_load(self, configuration: Configuration) -> tuple[Sample | None, Sample | None]:
+        """Baseline and configuration on the logs with more jobs, if that takes no more than runs are left."""
+        if 2 * self._replay > max(self._left(), BEYOND * len(self._evaluator.table)):
+            self._evaluator.note(
+                "note: too little is left to replay the log with more jobs; more --time allows it"
+            )
+            return None, None
+        before, after = self._busier.run([{}, configuration])
+        for failure in self._busier.failures.values():
+            self._evaluator.note(f"note: no run of the log with more jobs: {failure}")
+        return before, after
 
     def _made(
         self,
