@@ -289,15 +289,14 @@ class Recommender:
         start, sparse, whole = block.run([{}, candidate.sparse, origin.values])
         if start is None:
             return None
-        configuration, sample = candidate.sparse, sparse
-        if sample is None or (
-            whole is not None
-            and (
-                not self._suffices(sample, whole, start, CONFIRMED, block)
-                or self._worse_on_logs(configuration, origin.values)
+        holds = sparse is not None and (
+            whole is None
+            or (
+                self._suffices(sparse, whole, start, CONFIRMED, block)
+                and not self._worse_on_logs(candidate.sparse, origin.values)
             )
-        ):
-            configuration, sample = origin.values, whole
+        )
+        configuration, sample = (candidate.sparse, sparse) if holds else (origin.values, whole)
         if sample is None:
             return None
         changes = {one.name: sample.change(one, start) for one in self._objectives}
