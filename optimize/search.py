@@ -55,6 +55,7 @@ from gridtune.threads import one_thread
 
 VALIDATED = 1 / 2  # validation runs for each run of the search, at most, where runs are not limited
 FLOOR = 120  # validation runs that a search of few configurations may take in any case
+OVERTIME = 0.15  # of all runs, that replays with more jobs may take where time has run out
 CHECKED = 1 / 3  # of these, for the front; the others find and confirm recommendations
 
 
@@ -190,7 +191,7 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     settings, budget, fixed = running.settings, config.limits, config.validation_replications
     replay = max(replay_weight(case.scenario) for case in settings.run_in)
     if config.time is None:
-        replay = min(replay, 1.0)  # a run is a run, unless time counts
+        replay = float(replay > 0)  # a run is a run, unless time counts
     reserve = _reserve(settings, config)
     meter = Meter(budget, reserve, _confirming(settings, config, replay))
     kind = samplers()[settings.sampler]
@@ -216,19 +217,23 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     Validation(running, lambda: left(checks, CHECKED), fixed).validate()
     found: tuple[Recommendation, ...] = ()
     refused: dict[int, tuple[str, ...]] = {}
+    remarks: dict[str, None] = {}
     if fixed != 0:
         recommender = Recommender(
-            running, front(running.archive), lambda: left(meter.left), running.number, replay
-        )
+            running, front(running.archive), lambda: left(meter.left), running.number, replay,
+            OVERTIME if budget.runs is None else 0.0,
+        )  # fmt: skip
         found, refused = recommender.recommend(), recommender.refused
+        remarks = dict.fromkeys(recommender.remarks)
     archive = running.archive
     longest = None if archive.standing is None else archive.standing.metrics.get(LONGEST)
-    remarks = tuple(dict.fromkeys(one for case in settings.run_in for one in doubts(case.scenario, longest)))
+    for case in settings.run_in:
+        remarks |= dict.fromkeys(doubts(case.scenario, longest))
     study.set_attribute(RECOMMENDATIONS, [asdict(one) for one in found])
     study.set_attribute(REFUSED, refused)
-    study.set_attribute(REMARKS, remarks)
+    study.set_attribute(REMARKS, list(remarks))
     study.set_attribute(ENDED, True)
-    return replace(archive, recommendations=found, refused=refused, remarks=remarks)
+    return replace(archive, recommendations=found, refused=refused, remarks=tuple(remarks))
 
 
 def _expected(settings: Settings, budget: Budget, fixed: int | None) -> int:
@@ -257,10 +262,10 @@ def _confirming(settings: Settings, config: SearchConfig, replay: float) -> int:
     limited = config.runs is not None or config.time is not None
     if not limited or settings.baseline is None or config.validation_replications == 0:
         return 0
-    cases = len(settings.run_in)
-    if config.runs is not None and config.runs < 4 * LEAST * cases:
+    cases, each = len(settings.run_in), settings.replications
+    if config.runs is not None and config.runs < 4 * cases * (LEAST + each + ceil(3 * replay)):
         return 0  # a quarter confirms nothing
-    return (LEAST_RUNS + settings.replications + ceil(2 * replay)) * cases
+    return (LEAST_RUNS + each + ceil(2 * replay)) * cases
 
 
 def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:

@@ -120,8 +120,15 @@ def test_columns_that_are_not_there_are_named(sacct, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("JobID|State|User|Start\n1|COMPLETED|ann|10\n", "sacct without the columns Submit, End; use sacct"),
-        ("State|User|Submit|Start|End\nCOMPLETED|a|1|2|3\n", "sacct without the columns JobID; use sacct"),
+        (
+            "JobID|State|User|Start|NCPUS\n1|COMPLETED|ann|10|2\n",
+            "sacct without the columns Submit, End; use sacct",
+        ),
+        (
+            "State|User|Submit|Start|End\nCOMPLETED|a|1|2|3\n",
+            "sacct without the columns JobID, AllocCPUS; use sacct",
+        ),
+        ("JobID|Submit|Start|End\n1|1|2|3\n", "sacct without the columns AllocCPUS; use sacct"),
         (
             "JobID    Submit   Start  End State\n------- ------- -----\n1  1 2 3 C\n",
             "sacct without -P, whose",

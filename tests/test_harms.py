@@ -9,7 +9,7 @@ import pytest
 from gridtune.model.metrics.labels import KINDS, label
 from gridtune.model.metrics.registry import HARM_METRICS, METRICS, Definition, Metric, definition
 from gridtune.optimize.front.front import front
-from gridtune.optimize.recommend.harm import harms, harms_of_replay, worst_of
+from gridtune.optimize.recommend.harm import beyond, harms, harms_of_replay, worst_of
 from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.guards import excess_waits, failing
@@ -208,3 +208,17 @@ def test_unequal_satisfaction_is_harm_only_where_somebody_is_unhappy(unhappy, sa
     runs = ({name: values[-1] for name, values in side.items()} for side in (before, after))
     found = {one.metric for one in harms_of_replay(*runs, {})}
     assert "unfairness_jain" in found if unhappy else "unfairness_jain" not in found
+
+
+def test_what_is_worse_than_something_else_but_no_worse_than_the_baseline_is_no_harm():
+    before = {"waited_max": (100.0, 101.0, 99.0), "goodput": (0.8, 0.81, 0.79), "killed": (nan, nan, nan)}
+    after = {"waited_max": (300.0, 301.0, 299.0), "goodput": (0.5, 0.51, 0.49), "killed": (nan, nan, nan)}
+    found = harms(before, after, {}, ())
+    assert {one.metric for one in found} == {"waited_max", "goodput"}
+    for waited, goodput, told in (
+        (400.0, 0.3, set()),
+        (200.0, 0.3, {"waited_max"}),
+        (400.0, 0.6, {"goodput"}),
+    ):
+        assert {one.metric for one in beyond(found, {"waited_max": waited, "goodput": goodput})} == told
+    assert beyond(found, {"waited_max": nan}) == list(found)

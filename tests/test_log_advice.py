@@ -12,6 +12,7 @@ from gridtune.optimize.api import open_study
 from gridtune.optimize.budget import Budget, Meter
 from gridtune.optimize.commands.export import exported
 from gridtune.optimize.front.front import front
+from gridtune.optimize.recommend.recommender import FIRST_CONFIRMATION
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
 from gridtune.optimize.report.answer import answer, harm_text
 from gridtune.optimize.runs.stored import load as load_study
@@ -139,10 +140,67 @@ def test_a_change_without_which_somebody_is_worse_off_is_not_left_out(log):
     assert advice.harms == ()
 
 
+def test_a_change_without_which_a_gain_nobody_asked_for_is_lost_is_left_out(log):
+    quota = "site.cluster.quota.user_running"
+
+    def work(task):
+        rng = np.random.default_rng([task.replication, 3])
+        easy, limited = task.values.get("site.cluster.policy") == "easy", task.values.get(quota) == 8
+        slowdown = 10.0 - 2.0 * easy - 0.01 * limited + rng.normal()
+        made = {"slowdown_mean": slowdown, "lost_fraction": 0.0, "killed": 50.0 - 20.0 * (easy and limited)}
+        return {name: Metric(value, "") for name, value in made.items()}
+
+    scenario = gt.load("batch/replay", {"workload.trace": str(log), "site.cluster.policy": "fcfs"})
+    made = search(
+        scenario, work=work, vary=["site.cluster.policy=fcfs,easy", f"{quota}=none,8"], baseline=True,
+        objectives=["slowdown_mean"], runs=300, replications=2, allow_loss=True, allow_starvation=True,
+    )  # fmt: skip
+    (advice,) = made.archive.recommendations
+    assert [one.path for one in advice.changes] == ["site.cluster.policy"]
+
+
+@pytest.mark.parametrize("needed", [False, True])
+def test_where_few_runs_are_left_the_surrogate_model_leaves_changes_out(log, needed):
+    """Unless the runs of the confirmation show that they are needed."""
+    quota = "site.cluster.quota.user_running"
+
+    def work(task):
+        rng = np.random.default_rng([task.replication, 3])
+        easy, other = task.values.get("site.cluster.policy") == "easy", task.values.get(quota) != 8
+        confirmed = task.replication >= FIRST_CONFIRMATION
+        gain = 2.0 * easy * (not (needed and confirmed and other)) + 0.05 * (not other)
+        slowdown = 10.0 - gain + 0.2 * rng.normal()
+        made = {"slowdown_mean": slowdown, "lost_fraction": 0.0}
+        return {name: Metric(value, "") for name, value in made.items()}
+
+    scenario = gt.load("batch/replay", {"workload.trace": str(log), "site.cluster.policy": "fcfs"})
+    vary = ["site.cluster.policy=fcfs,easy", f"{quota}=none,8,16", "site.cluster.quota.user_share=1,0.5"]
+    made = search(
+        scenario, work=work, vary=vary, baseline=True, objectives=["slowdown_mean"], runs=110,
+        replications=2, allow_loss=True, allow_starvation=True,
+    )  # fmt: skip
+    assert made.simulated <= 110
+    (advice,) = made.archive.recommendations
+    assert advice.replications == 6
+    assert "site.cluster.policy" in {one.path for one in advice.changes}
+    assert (len(advice.changes) > 1) is needed
+
+
+def test_a_replay_with_more_jobs_that_is_left_out_is_told_in_the_answer(log):
+    made = found(log, simulated(3 * 86400.0), budget=None, runs=92, replications=2)
+    assert made.recommendations
+    assert "not replayed with more jobs" in " ".join(answer(front(made), 80).split())
+
+
 def test_a_search_with_a_limit_keeps_runs_to_confirm_what_it_finds(log):
     made = found(log, simulated(3 * 86400.0), budget=None, runs=120, replications=2)
     assert len(made.recommendations) == 1
     assert made.simulated <= 120
+
+
+@pytest.mark.parametrize("runs", [72, 92, 98, 106])
+def test_a_limit_of_runs_is_never_exceeded(log, runs):
+    assert found(log, simulated(3 * 86400.0), budget=None, runs=runs, replications=2).simulated <= runs
 
 
 def test_a_quarter_of_all_runs_is_kept_at_most():

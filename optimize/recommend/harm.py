@@ -91,6 +91,21 @@ def harms_of_replay(
     return _told(found)
 
 
+def beyond(found: Iterable[Harm], baseline: Mapping[str, float]) -> list[Harm]:
+    """Harms against something else in which the baseline fares better, too.
+
+    Args:
+        found: harms of a configuration.
+        baseline: its metrics by name. What it does not know, or has no finite value of, counts as harm.
+    """
+    kept = []
+    for one in found:
+        known, gap = definition(one.metric), one.mean - baseline.get(one.metric, float("nan"))
+        if known is None or not isfinite(gap) or _worse(known, gap):
+            kept.append(one)
+    return kept
+
+
 def worst_of(found: Iterable[Harm]) -> tuple[Harm, ...]:
     """Of each metric the greatest harm; under a higher load again where it is much greater there.
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.recommend.harm import MUCH, harms, harms_of_replay, ratio, worst_of
+from gridtune.optimize.recommend.harm import MUCH, beyond, harms, harms_of_replay, ratio, worst_of
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Change
@@ -43,7 +43,6 @@ MOST = 3  # recommendations
 ROUNDS = 2  # in which others are tried where all were refused
 TRIES = 4  # subsets of a configuration that are run
 SINGLES = 10  # runs without one change each, about
-BEYOND = 0.15  # of all runs, that the replays with more jobs may take although nothing is left
 LEAST_RUNS = LEAST + (2 + TRIES) * LEAST_ELIMINATION + SINGLES  # to find and confirm one recommendation
 
 
@@ -75,10 +74,12 @@ class Recommender:
         left: gives the runs that may still be done.
         number: gives an evaluated configuration's number, evaluating it first if need be.
         replay: runs that one replay of whole logs counts as; 0 if there is nothing to replay.
+        overtime: share of all runs that replays with more jobs may take although nothing is left.
 
     Attributes:
         refused: metrics whose constraints a configuration broke in the confirmation, by its number; none of
             one that was not significantly better there.
+        remarks: why harm may have been missed, a line each.
     """
 
     def __init__(
@@ -88,13 +89,16 @@ class Recommender:
         left: Callable[[], int],
         number: Callable[[Configuration], int],
         replay: float = 0.0,
+        overtime: float = 0.0,
     ) -> None:
         self._evaluator, self._front, self._left, self._number = evaluator, front, left, number
-        self._settings, self._objectives, self._replay = evaluator.settings, front.objectives, replay
+        self._settings, self._objectives = evaluator.settings, front.objectives
+        self._replay, self._overtime = replay, overtime
         self._whole = Block(evaluator, [AS_LOGGED])  # whole logs as they are
         self._busier = Block(evaluator, [BUSIER])  # the same under a higher load
         self._subsets = Subsets(front, self._settings)
         self.refused: dict[int, tuple[str, ...]] = {}
+        self.remarks: tuple[str, ...] = ()
 
     @one_thread()
     def recommend(self) -> tuple[Recommendation, ...]:
@@ -115,7 +119,7 @@ class Recommender:
         candidates, eliminating, confirming, single = self._affordable(candidates)
         if not candidates:
             self._evaluator.note(
-                "note: too few runs are left to confirm recommendations; more --runs allow it"
+                "note: too few runs are left to confirm recommendations; more --runs or --time allow it"
             )
             return ()
         runs = len(candidates) * (eliminating * (1 + TRIES) + 2 * confirming) + eliminating + confirming
@@ -127,6 +131,8 @@ class Recommender:
         confirmation = Block(self._evaluator, range(FIRST_CONFIRMATION, FIRST_CONFIRMATION + confirming))
         if eliminating:
             candidates = [self._thinned(one, elimination, single) for one in candidates]
+        else:
+            candidates = [self._expected(one) for one in candidates]
         found: dict[str, tuple[_Candidate, Recommendation]] = {}
         for one in candidates:
             made = self._confirmed(one, confirmation, len(candidates) * len(self._objectives))
@@ -207,9 +213,10 @@ class Recommender:
                 single = spare >= singles + LEAST_ELIMINATION * tries
                 elimination = min(ELIMINATION, (spare - singles * single) // tries)
                 return candidates[:count], elimination, confirmation, single
-        left_here = left - fixed - ceil(2 * self._replay)
-        if left_here >= LEAST_CONFIRMATION * sure:
-            return candidates[:1], 0, min(CONFIRMATION, left_here // sure), False
+        for logs in (2, 1):  # the replays with more jobs may be left out
+            left_here = left - fixed - ceil(logs * sure * self._replay)
+            if left_here >= LEAST_CONFIRMATION * sure:
+                return candidates[:1], 0, min(CONFIRMATION, left_here // sure), False
         return [], 0, 0, False
 
     def _thinned(self, candidate: _Candidate, block: Block, single: bool) -> _Candidate:
@@ -224,10 +231,10 @@ class Recommender:
             return candidate
 
         def tried(paths: list[str]) -> _Candidate | None:
-            sparse = self._subsets.rounded(self._subsets.combined(values, paths))
-            sample = block.run([sparse])[0]
+            made = self._with(candidate, paths)
+            sample = block.run([made.sparse])[0]
             fits = sample is not None and self._suffices(sample, whole, start, KEEP, block)
-            return replace(candidate, sparse=sparse, changed=paths) if fits else None
+            return made if fits else None
 
         best = (tried(self._active(candidate, block)) if single else None) or candidate
         changed = best.changed
@@ -243,6 +250,18 @@ class Recommender:
                 low, size = size, size + 1 if high - size <= 2 else (size + high + 1) // 2
         return best
 
+    def _expected(self, candidate: _Candidate) -> _Candidate:
+        """The configuration with the fewest changes that are expected to keep its gains."""
+        values, changed = candidate.origin.values, candidate.changed
+        if len(changed) < 2:
+            return candidate
+        return self._with(candidate, changed[: self._subsets.enough(changed, values, KEEP)])
+
+    def _with(self, candidate: _Candidate, paths: list[str]) -> _Candidate:
+        """The configuration with some of its changes, in round numbers."""
+        sparse = self._subsets.rounded(self._subsets.combined(candidate.origin.values, paths))
+        return replace(candidate, sparse=sparse, changed=paths)
+
     def _active(self, candidate: _Candidate, block: Block) -> list[str]:
         """Its changed parameters but for those without which a run gives exactly the same."""
         values, changed = candidate.origin.values, candidate.changed
@@ -254,7 +273,8 @@ class Recommender:
     def _suffices(self, sample: Sample, whole: Sample, start: Sample, share: float, block: Block) -> bool:
         """Whether a sparse configuration keeps that share of each gain, and makes nothing worse.
 
-        Neither an objective nor any other metric that is watched (see `harms`), against the whole one.
+        Neither an objective nor any other metric that is watched (see `harms`), against the whole one and the
+        baseline.
         """
         if block.broken(sample):
             return False
@@ -265,18 +285,19 @@ class Recommender:
             if _sure(part, better=False) and _sure(sample.change(objective, whole), better=False):
                 return False
         names = {one.name for one in self._objectives}
-        return not harms(whole.metrics, sample.metrics, self._evaluator.table.units, names)
+        harmed = harms(whole.metrics, sample.metrics, self._evaluator.table.units, names)
+        return not beyond(harmed, start.means)
 
     def _worse_on_logs(self, sparse: Configuration, whole: Configuration) -> bool:
         """Whether a sparse configuration harms much more than the whole one on the logs, or fails there."""
         if not self._replay or sparse == whole:
             return False
-        for block in (self._whole, self._busier):
-            before, after = block.run([whole, sparse])
-            if before is None or after is None:
+        for replayed in (self._whole.run, self._under_load):
+            start, before, after = replayed([{}, whole, sparse])
+            if start is None or before is None or after is None:
                 return before is not None
             harmed = harms_of_replay(before.means, after.means, self._evaluator.table.units)
-            if any(ratio(one) > MUCH for one in harmed):
+            if any(ratio(one) > MUCH for one in beyond(harmed, start.means)):
                 return True
         return False
 
@@ -312,22 +333,20 @@ class Recommender:
                 self.refused[origin.number] = broken
                 return None
             harmed += harms_of_replay(before.means, after.means, units)
-            before, after = self._under_load(configuration)
+            before, after = self._under_load([{}, configuration])
             if before is not None and after is not None:
                 harmed += harms_of_replay(before.means, after.means, units, LOAD)
+            why = next(iter(self._busier.failures.values()), "too little is left; more --time allows it")
+            if before is None or after is None:
+                self.remarks = (f"The log was not replayed with more jobs: {why}",)
         return self._made(candidate, configuration, changes, worst_of(harmed), sample.evaluation.replications)
 
-    def _under_load(self, configuration: Configuration) -> tuple[Sample | None, Sample | None]:
-        """Baseline and configuration on the logs with more jobs, if that takes no more than runs are left."""
-        if 2 * self._replay > max(self._left(), BEYOND * len(self._evaluator.table)):
-            self._evaluator.note(
-                "note: too little is left to replay the log with more jobs; more --time allows it"
-            )
-            return None, None
-        before, after = self._busier.run([{}, configuration])
-        for failure in self._busier.failures.values():
-            self._evaluator.note(f"note: no run of the log with more jobs: {failure}")
-        return before, after
+    def _under_load(self, configurations: Sequence[Configuration]) -> list[Sample | None]:
+        """Replays of the logs with more jobs; None if these would take more than the runs that are left."""
+        each = len(self._busier.new(configurations)) * self._replay + self._settings.replications
+        if each * len(self._settings.run_in) > max(self._left(), self._overtime * len(self._evaluator.table)):
+            return [None] * len(configurations)
+        return self._busier.run(configurations)
 
     def _made(
         self,

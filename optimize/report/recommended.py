@@ -85,7 +85,8 @@ def why_none(front: Front) -> str:
     if better:
         return (
             "Some configurations are significantly better than the baseline, but the search ended before it "
-            "confirmed a recommendation. The same command with `--resume` and more `--runs` confirms it."
+            "confirmed a recommendation. The same command with `--resume` and more `--runs` or `--time` "
+            "confirms it."
         )
     return (
         "No configuration is significantly better than the baseline. Keep the baseline, or search longer: "

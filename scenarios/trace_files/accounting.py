@@ -47,7 +47,6 @@ SLURM: Mapping[str, tuple[str, ...]] = {
 }
 # What is not known without a column of sacct.
 TELLS = {
-    "AllocCPUS": (("allocated", "requested"), "processors"),
     "TimelimitRaw": (("limit", "limit_text"), "requested times"),
     "State": (("state",), "how jobs ended"),
     "User": (("user",), "whose they are"),
@@ -57,7 +56,14 @@ TELLS = {
     "Reservation": (("reservation",), "reservations"),
     "JobID": (("name",), "arrays and heterogeneous jobs"),
 }
-NEEDED = {"JobID": ("jobidraw", "jobid"), "Submit": ("submit",), "Start": ("start",), "End": ("end",)}
+PROCESSORS = {name for field in ("allocated", "requested") for name in SLURM[field]}
+NEEDED = {
+    "JobID": ("jobidraw", "jobid"),
+    "Submit": ("submit",),
+    "Start": ("start",),
+    "End": ("end",),
+    "AllocCPUS": PROCESSORS,
+}
 FEWEST = 3  # names of columns by which a line of sacct is known that lacks others
 OAR: Mapping[str, tuple[str, ...]] = {
     "id": ("job_id",),
@@ -104,6 +110,8 @@ def recognised(line: str) -> Layout | None:
                 *names, *(["jobid"] if "jobidraw" in names else [])
             }:  # fmt: skip
                 slurm = columns is SLURM
+                if slurm and not PROCESSORS.intersection(names):
+                    return None
                 return Layout(
                     name, width=18, needed=18, sites=False, text_ids=True,
                     split=_splitter(name, columns, names, separator),
