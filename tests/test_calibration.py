@@ -14,7 +14,7 @@ from gridtune.scenarios.calibration import fit, logs
 from gridtune.scenarios.calibration.fit import calibrate
 from gridtune.scenarios.calibration.levers import FAMILIES
 from gridtune.scenarios.calibration.report import _verdict, report_lines
-from gridtune.scenarios.calibration.waits import WEEK, Likeness, LoggedWaits, persistence
+from gridtune.scenarios.calibration.waits import WEEK, GoodnessOfFit, LoggedWaits, persistence
 from gridtune.scenarios.calibration.written import scenario_text, widened
 from gridtune.scenarios.simulation.classes import promises
 from tests.test_cli import gridtune, refused
@@ -41,13 +41,13 @@ def test_weeks_and_classes_by_hand():
     }
 
 
-def test_likeness_by_hand():
+def test_goodness_of_fit_by_hand():
     log = logged([0.0, 1.0, 2.0], [0.0, 60.0, 120.0])
     every = np.array([True, True, True])
-    same = Likeness.of(log.wait, log, every)
+    same = GoodnessOfFit.of(log.wait, log, every)
     assert (same.mean, same.ratio, same.misfit, same.error) == (60, 1, 0, 0)
     # 240 s at all: means 240 / 60, quantiles (240 + 60) / (60, 90, 114 + 60)
-    late = Likeness.of(np.full(3, 240.0), log, every)
+    late = GoodnessOfFit.of(np.full(3, 240.0), log, every)
     assert late.ratio == 4
     assert late.error == 180
     assert late.ratios == pytest.approx({"median": 300 / 120, "75 %": 300 / 150, "95 %": 300 / 174})
@@ -181,9 +181,9 @@ def test_whatever_policy_is_found_is_a_configuration_of_the_space_that_is_writte
 
 
 def calibrated_as(values):
-    likeness = Likeness(60.0, 1.0, {}, 0.0, 0.0)
-    tried = fit.Tried(values, likeness, likeness)
-    return fit.Calibration(["embedded"], 9, 6, 4, [128], True, (1.0, 1.0), tried, tried, likeness, 1, {})
+    fit_ = GoodnessOfFit(60.0, 1.0, {}, 0.0, 0.0)
+    tried = fit.Tried(values, fit_, fit_)
+    return fit.Calibration(["embedded"], 9, 6, 4, [128], True, (1.0, 1.0), tried, tried, fit_, 1, {})
 
 
 @pytest.mark.long

@@ -11,7 +11,7 @@ import numpy as np
 from gridtune.scenarios.calibration.levers import KEPT, POLICY, search
 from gridtune.scenarios.calibration.logs import Log, read_log
 from gridtune.scenarios.calibration.replays import Replays, Tried, Values, of_size
-from gridtune.scenarios.calibration.waits import WEEK, Likeness, persistence
+from gridtune.scenarios.calibration.waits import WEEK, GoodnessOfFit, persistence
 from gridtune.scenarios.errors import ScenarioError
 
 FEWEST = 4  # weeks of a log, or logs
@@ -47,7 +47,7 @@ class Calibration:
     logged: tuple[float, float]
     best: Tried
     plain: Tried
-    guessed: Likeness
+    guessed: GoodnessOfFit
     runs: int
     given: Mapping[str, Any]
 
@@ -57,7 +57,7 @@ class Calibration:
         return of_size(self.best.values, self.nodes[0])
 
     @property
-    def tested(self) -> Likeness:
+    def tested(self) -> GoodnessOfFit:
         """The best settings on the part held back."""
         assert self.best.tested is not None
         return self.best.tested
@@ -81,9 +81,9 @@ def calibrate(
 
     Policy, times to enter the queue and to start, hours of the week in which long jobs did not start, the
     nodes that there really were, how many jobs a user may run, and the policy again: each is chosen by the
-    misfit (`Likeness`) on the first two thirds of the weeks, or of several logs. The last third is looked at
-    once, with what was chosen. Of a long log a part is replayed, and the three settings most like it are
-    judged by the whole of the first two thirds.
+    misfit (see `GoodnessOfFit`) on the first two thirds of the weeks, or of several logs. The last third is
+    looked at once, with what was chosen. Of a long log a part is replayed, and the three settings most like
+    it are judged by the whole of the first two thirds.
 
     Args:
         traces: a log with waits, or several of one site, each shorter than a week.
@@ -124,7 +124,7 @@ def calibrate(
         (float(waits.wait[back].mean()), float(waits.wait[~back].mean())),
         best,
         plain,
-        Likeness.of(persistence(waits), waits, back),
+        GoodnessOfFit.of(persistence(waits), waits, back),
         runs + whole.runs,
         given,
     )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gridtune.scenarios.calibration.logs import Log
-from gridtune.scenarios.calibration.waits import Flags, Floats, Likeness, LoggedWaits
+from gridtune.scenarios.calibration.waits import Flags, Floats, GoodnessOfFit, LoggedWaits
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.simulation.simulate import simulate
 
@@ -37,8 +37,8 @@ class Tried:
     """
 
     values: Values
-    fitted: Likeness
-    tested: Likeness | None
+    fitted: GoodnessOfFit
+    tested: GoodnessOfFit | None
     ratios: Sequence[float] = ()
 
 
@@ -104,8 +104,8 @@ class Replays:
             for scenario, one in zip(self._scenarios, self.logs, strict=True)
         ]
         waits, back = np.concatenate(made), self.held_back
-        fitted = Likeness.of(waits, self.waits, ~back)
-        tested = Likeness.of(waits, self.waits, back) if back.any() else None
+        fitted = GoodnessOfFit.of(waits, self.waits, ~back)
+        tested = GoodnessOfFit.of(waits, self.waits, back) if back.any() else None
         ratios = [float(ours.sum() / one.wait.sum()) for ours, one in zip(made, self.logs, strict=True)]
         return Tried(values, fitted, tested, ratios)
 

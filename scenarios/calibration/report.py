@@ -10,7 +10,7 @@ from typing import Any
 from gridtune.scenarios.calibration.fit import Calibration
 from gridtune.scenarios.calibration.levers import ENTRY, POLICY, PRIME, QUOTA
 from gridtune.scenarios.calibration.replays import NODES, OVERHEAD, SITE, plain
-from gridtune.scenarios.calibration.waits import Likeness
+from gridtune.scenarios.calibration.waits import GoodnessOfFit
 from gridtune.scenarios.results.amounts import human
 
 WIDTH = 80
@@ -34,25 +34,25 @@ def rows(found: Calibration) -> Iterator[dict[str, Any]]:
     """A row for the log, the calibrated site, plain EASY and persistence, on the part held back."""
     assert found.plain.tested is not None
     yield _row("log", None, found.logged[0])
-    for what, likeness in (
+    for what, fit in (
         ("calibrated", found.tested),
         ("easy, all nodes", found.plain.tested),
         ("persistence", found.guessed),
     ):
-        yield _row(what, likeness)
+        yield _row(what, fit)
 
 
-def _row(what: str, likeness: Likeness | None, mean: float = 0.0) -> dict[str, Any]:
-    """A likeness; of the log itself, None and its mean wait in s."""
-    if likeness is None:
+def _row(what: str, fit: GoodnessOfFit | None, mean: float = 0.0) -> dict[str, Any]:
+    """A fit; of the log itself, None and its mean wait in s."""
+    if fit is None:
         return {"what": what, "mean": mean, "ratio": 1.0, "error": 0.0, "misfit": 0.0}
     return {
         "what": what,
-        "mean": likeness.mean,
-        "ratio": likeness.ratio,
-        "error": likeness.error,
-        "misfit": likeness.misfit,
-        **likeness.ratios,
+        "mean": fit.mean,
+        "ratio": fit.ratio,
+        "error": fit.error,
+        "misfit": fit.misfit,
+        **fit.ratios,
     }
 
 

@@ -62,8 +62,8 @@ class LoggedWaits:
 
 
 @dataclass(frozen=True)
-class Likeness:
-    """How alike modelled waits are to logged ones, on some of the jobs.
+class GoodnessOfFit:
+    """Goodness of fit of modelled waits to logged ones, on some of the jobs.
 
     Attributes:
         mean: of the modelled waits, s.
@@ -71,7 +71,7 @@ class Likeness:
         ratios: the same of quantiles and of the means of classes, with a minute added to either side.
         error: mean absolute difference of starts, s.
         misfit: mean of the absolute natural logarithms of these ratios and that of the means, plus the error
-            over the mean of the logged waits; 0 is alike.
+            over the mean of the logged waits; 0 is a perfect fit.
     """
 
     mean: float
@@ -81,7 +81,7 @@ class Likeness:
     misfit: float
 
     @classmethod
-    def of(cls, modelled: Floats, log: LoggedWaits, part: Flags) -> Likeness:
+    def of(cls, modelled: Floats, log: LoggedWaits, part: Flags) -> GoodnessOfFit:
         """Of the modelled waits (s) of all jobs, looked at in a part of them."""
         ours, theirs = modelled[part], log.wait[part]
         ratios = {
