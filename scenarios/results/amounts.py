@@ -10,7 +10,7 @@ LARGE = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 
 def counted(number: int, noun: str, plural: str = "") -> str:
     """A number of things, in words; the plural has an s unless it is given."""
-    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def human(value: float, unit: str = "") -> str:
