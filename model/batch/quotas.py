@@ -88,13 +88,19 @@ class Quotas:
         self._held: dict[Key, tuple[int, int]] = {}  # jobs, processors
         self._kinds: dict[tuple[int, str, str], int] = {}
         self._under: list[list[tuple[Key, Limit]]] = []  # limits of each kind, each with what is counted
+        self._members: dict[Key, list[int]] = {}  # kinds under a limit
         self._kind_of: dict[int, int] = {}  # by job
+        self._single = all(len(limits) < 2 for limits in self._limits)  # nobody is under several limits
+        self._full: set[int] = set()  # kinds of which no further job could start
 
     def enter(self, job: Job, queue: int) -> None:
         """A job waits in a queue."""
         kind = self._kinds.setdefault((queue, job.user, job.group), len(self._under))
         if kind == len(self._under):
             self._under.append(list(self._of(job, queue)))
+            for key, limit in self._under[kind]:
+                self._members.setdefault(key, []).append(kind)
+                self._look(key, limit)
         self._kind_of[job.id] = kind
 
     def leave(self, job: Job) -> None:
@@ -103,12 +109,23 @@ class Quotas:
 
     def change(self, job: Job, sign: int) -> None:
         """A job starts (1) or ends (-1)."""
-        for key, _ in self._under[self._kind_of[job.id]]:
+        for key, limit in self._under[self._kind_of[job.id]]:
             jobs, processors = self._held.get(key, (0, 0))
             if jobs + sign:
                 self._held[key] = jobs + sign, processors + sign * job.processors
             else:
                 del self._held[key]
+            self._look(key, limit)
+
+    def _look(self, key: Key, limit: Limit) -> None:
+        """Whether a further job could start under a limit; see `hopeful`."""
+        if not self._single:
+            return
+        jobs, processors = self._held.get(key, (0, 0))
+        if limit.allows(jobs + 1, processors + 1):
+            self._full.difference_update(self._members[key])
+        else:
+            self._full.update(self._members[key])
 
     def hopeful(self, jobs: Iterable[Job]) -> Iterable[Job]:
         """Those that can be admitted beside what runs in some order, if that can be seen from the limits.
@@ -116,16 +133,9 @@ class Quotas:
         A job under several limits may stand for others under one of them though it is shut out by another:
         where there are such, nobody is left out.
         """
-        if any(len(limits) > 1 for limits in self._limits):
+        full, kind_of = self._full, self._kind_of
+        if not self._single or not full:
             return jobs
-        held, nothing = self._held, (0, 0)
-        full = set()
-        for kind, limits in enumerate(self._under):
-            for key, limit in limits:
-                running, processors = held.get(key, nothing)
-                if not limit.allows(running + 1, processors + 1):
-                    full.add(kind)
-        kind_of = self._kind_of
         return (job for job in jobs if kind_of[job.id] not in full)
 
     def admitted(self, order: Iterable[Job]) -> Iterator[Job]:
