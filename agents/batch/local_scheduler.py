@@ -117,6 +117,10 @@ class LocalScheduler:
         self._site, self._agenda = site, agenda
         self._cluster, self.policy = cluster, policy
         self._rounds, self._prime_times = rounds, prime_times
+        self._longest, self._changes = (
+            inf,
+            -inf,
+        )  # what a job may promise to run, s, and until when that holds
         self._pass_due = self._round_due = False
         self._next_round = 0.0  # s, not before
         self._next_pass = -inf  # s, for which the policy last asked
@@ -180,15 +184,18 @@ class LocalScheduler:
         if site.keeper is not None:
             for job, hold in site.keeper.starts(now):
                 site.start(job, hold)
+        if self._prime_times and now >= self._changes:
+            self._longest = longest_at(self._prime_times, now)
+            self._changes = next_change(self._prime_times, now)
         if self._prime_times:
-            cluster.permit(longest_at(self._prime_times, now))
+            cluster.permit(self._longest)
         starts = self.policy.starts(cluster, now)
         if starts and not cluster.can_start(starts):
             raise misjudged(self.policy, "starts jobs that do not wait, or do not fit together")
         cluster.settle(now)
         again = self.policy.next_pass(cluster, now)
         if self._prime_times and cluster.depth > len(starts):
-            again = min(again, next_change(self._prime_times, now))
+            again = min(again, self._changes)
         if again < inf and again != self._next_pass:
             self._next_pass = again
             self._agenda.at(again, self._ask_again, None, DECISION)

@@ -50,6 +50,11 @@ class Terms:
     restart: float = 0.0
     express: float = 0.0
 
+    @property
+    def lowest(self) -> float:
+        """The lowest QOS that a job can have."""
+        return min([0.0, *self.levels.values()])
+
     def level(self, kind: str, promised: float) -> float:
         """The QOS of jobs of a kind that promised to run so long (s) when they came."""
         return self.levels.get(kind, 0.0) + (0 < self.express >= promised)
@@ -74,6 +79,7 @@ class QosPreemption:
     def __init__(self, site: BatchSite, terms: Terms) -> None:
         self.site = site
         self.terms = terms
+        self._lowest = terms.lowest
         self._claims: list[tuple[Job, Hold]] = []
         self._leaving: set[tuple[int, int]] = set()  # jobs and their kills so far
         self._again: tuple[float, int] | None = None  # s, when it wants to be asked, and the event
@@ -89,7 +95,10 @@ class QosPreemption:
     def consider(self) -> None:
         """Have running jobs make way for those that still wait."""
         self.settle()
-        cluster, level = self.site.cluster, self.level
+        cluster, level, lowest = self.site.cluster, self.level, self._lowest
+        if not any(level(job) > lowest for jobs in cluster.lanes.values() for job in jobs.values()):
+            self._look_at(inf)  # nobody has a higher QOS than somebody else
+            return
         claimed = {job.id for job, _ in self._claims}
         order = [(job, level(job)) for job in cluster.in_order()]
         others = [
