@@ -265,7 +265,7 @@ def _confirming(settings: Settings, config: SearchConfig, replay: float) -> int:
     cases, each = len(settings.run_in), settings.replications
     if config.runs is not None and config.runs < 4 * cases * (LEAST + each + ceil(3 * replay)):
         return 0  # a quarter confirms nothing
-    return (LEAST_RUNS + each + ceil(2 * replay)) * cases
+    return (LEAST_RUNS + each + ceil(6 * replay)) * cases
 
 
 def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:

@@ -41,7 +41,7 @@ FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATIO
 LEAST = 3 * LEAST_CONFIRMATION  # runs without which nothing can be confirmed
 MOST = 3  # recommendations
 ROUNDS = 2  # in which others are tried where all were refused
-TRIES = 4  # subsets of a configuration that are run
+TRIES = 5  # subsets of a configuration that are run
 SINGLES = 10  # runs without one change each, about
 LEAST_RUNS = LEAST + (2 + TRIES) * LEAST_ELIMINATION + SINGLES  # to find and confirm one recommendation
 
@@ -239,15 +239,18 @@ class Recommender:
         best = (tried(self._active(candidate, block)) if single else None) or candidate
         changed = best.changed
         low, high = 0, len(changed)  # so many changes keep too little, so many keep enough
-        size = self._subsets.enough(changed, values, KEEP)
+        expected, size = self._subsets.enough(changed, values, KEEP), 1
         for _ in range(TRIES - single):
             if not low < size < high:
                 break
             if made := tried(changed[:size]):
                 best, high = made, size
-                size = size - 1 if size - low <= 2 else (low + size) // 2
             else:
-                low, size = size, size + 1 if high - size <= 2 else (size + high + 1) // 2
+                low = size
+            if high < len(changed):
+                size = (low + high) // 2
+            else:  # twice as many, as the model may expect too many to be needed
+                size = min(2 * low, expected) if low < expected else (low + high + 1) // 2
         return best
 
     def _expected(self, candidate: _Candidate) -> _Candidate:
