@@ -4,6 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from gridtune.optimize.recommend.recommender import Recommender
+from gridtune.optimize.recommend.recommender import _Candidate as Candidate
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.search_space.baseline import baseline_of
 from gridtune.optimize.search_space.parameter import Parameter
@@ -93,3 +95,36 @@ def test_the_nearest_value_of_a_space(parameter, value, nearest):
     found = parameter.nearest(value)
     assert found == nearest
     assert type(found) is type(nearest)
+
+
+@pytest.mark.parametrize(
+    ("needed", "expected", "sizes"),
+    [
+        (1, 14, [1]),
+        (3, 14, [1, 2, 4, 3]),
+        (4, 14, [1, 2, 4, 3]),
+        (6, 14, [1, 2, 4, 8, 6]),
+        (9, 6, [1, 2, 4, 6, 11]),
+        (16, 14, [1, 2, 4, 8, 14]),
+    ],
+)
+def test_elimination_tries_few_changes_first_whatever_the_model_expects(needed, expected, sizes):
+    tried = []
+    changed = [f"p{k}" for k in range(16)]
+
+    def suffices(sample, *_):
+        tried.append(len(sample))
+        return len(sample) >= needed
+
+    recommender = object.__new__(Recommender)
+    recommender._suffices = suffices
+    recommender._subsets = SimpleNamespace(
+        enough=lambda *_: expected,
+        combined=lambda values, paths: {path: values[path] for path in paths},
+        rounded=dict,
+    )
+    candidate = Candidate([], False, SimpleNamespace(values=dict.fromkeys(changed, 1)), {}, changed)
+    block = SimpleNamespace(run=lambda some: [one or {"": 0} for one in some])
+    found = recommender._thinned(candidate, block, single=False)
+    assert tried == sizes
+    assert len(found.changed) == min((one for one in sizes if one >= needed), default=16)
