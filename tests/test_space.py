@@ -85,7 +85,7 @@ def test_scales():
     assert max(counts.values()) - min(counts.values()) <= 2
 
 
-def test_keys_tell_configurations_apart_and_ignore_order():
+def test_keys_distinguish_configurations_and_ignore_order():
     assert key({"a": 1, "b": 2}) == key({"b": 2, "a": 1})
     assert len({key({"a": value}) for value in (1, True, "1", 1.5)}) == 4
 

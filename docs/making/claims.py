@@ -253,7 +253,7 @@ def lost() -> str:
     made = trials("claim_mutants.json")
     rows = [
         "",
-        "| change of the model | claims lost | no longer met | still met | not met without it, at that size |",
+        "| change of the model | claims lost | no longer met | still met | not met before, at that size |",
         "|---|---|---|---|---|",
     ]
     tried = set()

@@ -16,8 +16,8 @@ def within_parts(
 ) -> dict[str, Parameter]:
     """Parameters as they are searched: those of a component that is varied exist while it is on.
 
-    Those of components that are off are left out, and those that only exist beside them. So no two configurations
-    set the same scenario. A table that several varied components keep on counts as one.
+    Those of components that are off are left out, and those that only exist beside them. So no two
+    configurations set the same scenario. A table that several varied components keep on counts as one.
 
     Args:
         parameters: by path.
@@ -25,7 +25,7 @@ def within_parts(
         asked: paths that a user has asked for.
 
     Raises:
-        ScenarioError: a parameter that was asked for belongs to components that are off, or all parameters do.
+        ScenarioError: a parameter that was asked for, or every parameter, belongs to components that are off.
     """
     found: dict[str, Parameter] = {}
     for path, parameter in parameters.items():

@@ -20,8 +20,8 @@ def active(spec: ScenarioSpec) -> ScenarioSpec:
     A site that is switched off lends nothing: its borrowers stand on nodes of their own.
 
     Raises:
-        ValueError: a table names a component that [parts] does not, or the other way round, a site lends what it
-            does not have, or nobody has any work.
+        ValueError: a table names a component that [parts] does not, or the other way round, a site lends
+            nodes that it does not have, or no table brings jobs.
     """
     for name, table in _tables(spec):
         for part in table.part:
