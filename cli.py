@@ -308,7 +308,7 @@ def sensitivity(
 def explain(
     study: options.Study,
     configuration: options.Configuration,
-    replications: options.FreshReplications = None,
+    replications: options.ValidationReplications = None,
     jobs: options.AllJobs = None,
     dask: options.Dask = None,
     ablate: options.Ablate = True,

@@ -130,7 +130,7 @@ def _set(owner: Any, name: str, value: Any) -> Callable[[Patch], None]:
     return lambda patch: patch.setattr(owner, name, value)
 
 
-def _fresh_views(patch: Patch) -> None:
+def _current_views(patch: Patch) -> None:
     """The broker looks at every site before every task."""
     submit = Broker.submit
 
@@ -354,7 +354,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the broker always knows the sites as they are",
-        _fresh_views,
+        _current_views,
         ("dirac/periods/P2a", "dirac/periods/P2b", "dirac/periods/P3"),
     ),
     Mutant(

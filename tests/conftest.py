@@ -1,4 +1,4 @@
-"""Property tests draw the same examples in every run; fresh ones with `--hypothesis-profile=default`.
+"""Property tests draw the same examples in every run; new ones with `--hypothesis-profile=default`.
 
 Those of whole grids are 20 times as many with `--hypothesis-profile=many`. Linear algebra takes one thread in
 each worker of the tests, as in commands.

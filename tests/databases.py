@@ -20,7 +20,7 @@ def postgresql_database() -> Iterator[str]:
         pytest.skip(
             f"no PostgreSQL server: {VARIABLE} would name one, e.g. postgresql://me@127.0.0.1/postgres"
         )
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra [postgresql]")
     name = f"gridtune_{uuid.uuid4().hex}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')

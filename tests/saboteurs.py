@@ -1,4 +1,4 @@
-"""Twins of honest policies that lose work, and whether their originals beat them."""
+"""Twins of honest policies that lose work, and whether their originals dominate them."""
 
 from __future__ import annotations
 
@@ -356,7 +356,7 @@ def _running_twice(complete: Any, rng: np.random.Generator) -> Any:
 
 
 def honest_and_twins(scenario: Scenario, seed: int) -> dict[str, Metrics]:
-    """The metrics of a scenario as it stands and of its twins, by kind; `honest` is the original."""
+    """The metrics of a scenario and of its twins, by kind; `honest` is the original."""
     honest = simulate(scenario, seed)
     found = {"honest": honest.metrics}
     came = sorted(job.submit for job in honest.record.jobs if job.mandatory)

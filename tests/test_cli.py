@@ -129,7 +129,7 @@ def test_results_on_disk_repeat_the_run(tmp_path):
 
 
 @pytest.mark.long
-def test_replications_are_told_apart_and_do_not_depend_on_the_number_of_workers(tmp_path):
+def test_replications_are_numbered_and_do_not_depend_on_the_number_of_workers(tmp_path):
     made = []
     for jobs in (1, 2):
         out = tmp_path / str(jobs)

@@ -99,9 +99,9 @@ def test_who_promises_more_than_is_permitted_waits():
     assert list(cluster.in_order()) == [b]
     cluster.settle(1.0)
     cluster.enqueue(job(3, length=60.0))
-    assert cluster.fresh == []
+    assert cluster.newly_queued == []
     cluster.enqueue(job(4, length=50.0))
-    assert [one.id for one in cluster.fresh] == [4]
+    assert [one.id for one in cluster.newly_queued] == [4]
 
 
 @pytest.mark.parametrize(("to", "same"), [(0, False), (1, True)])

@@ -9,8 +9,8 @@ from scipy.stats import ttest_ind, ttest_rel
 
 from gridtune.optimize.commands.compare import (
     OWN_RUNS,
-    KeptRun,
     Origin,
+    SavedRun,
     _runs,
     basis,
     compare_text,
@@ -180,8 +180,8 @@ def test_runs_are_paired_where_their_replications_are_common_whatever_their_file
 def test_of_a_metric_that_nobody_knows_neither_run_is_said_to_be_better():
     values = dict.fromkeys(["satisfaction_mean.meta", "own_measure", "events"], (1.0, 1.1, 0.9))
     units = dict.fromkeys(values, "")
-    one = KeptRun(Origin("s", 1), values, units)
-    other = KeptRun(one.origin, {name: tuple(v + 1 for v in row) for name, row in values.items()}, units)
+    one = SavedRun(Origin("s", 1), values, units)
+    other = SavedRun(one.origin, {name: tuple(v + 1 for v in row) for name, row in values.items()}, units)
     _, rows = _runs(one, other)
     said = {"satisfaction_mean.meta": True, "own_measure": None, "events": None}
     assert {row.name: row.better for row in rows} == said

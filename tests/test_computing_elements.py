@@ -41,7 +41,7 @@ def test_brokers_bring_jobs_to_batch_sites_whatever_their_scheduler_if_they_see_
     jobs, everywhere = ran()
     assert set(everywhere) == {"reserved", "easy", "fast"}
     assert {job.state for job in jobs} == {"done"}
-    # With all eight nodes in sight nobody waits; two that share 7.5 jobs' worth of work are clogged.
+    # With all eight nodes in sight nobody waits; two that share the work of 7.5 jobs are clogged.
     assert max(job.waiting_time for job in jobs) < 1.0
     known, _ = ran(where=(RESERVED,), sites="reserved")
     assert max(job.waiting_time for job in known) > 1000.0

@@ -32,7 +32,7 @@ from tests.test_cli import gridtune, refused
 
 pytestmark = pytest.mark.long
 
-pytest.importorskip("distributed")
+pytest.importorskip("distributed", reason="needs the extra [dask]")
 STUDY = "diet/day-regular"
 SMALL = (
     "search",

@@ -102,7 +102,7 @@ def test_every_job_comes_once_and_never_before_its_time(tmp_path_factory, rows, 
     path = log(tmp_path_factory.mktemp("logs") / "a.swf", made)
     jobs = simulate(replay(path, **{"site.cluster.policy": policy, "site.cluster.nodes": 2})).record.jobs
     assert len(jobs) == len(made)  # jobs of three processors are refused, and those who follow them come
-    # Jobs are told apart by what they ask for; each that follows came its think time after an end.
+    # Jobs are distinguished by what they ask for; each that follows came its think time after an end.
     times = sorted(job.submit for job in jobs)
     ends = [job.end for job in jobs]
     alone = [row[0] - made[0][0] for row in made if row[5] < 1]

@@ -37,7 +37,7 @@ def test_push_and_pull_cross_at_an_update_period_of_about_a_minute():
     assert mean(DEDICATED, PUSH, "meta_waiting_mean", update_period=130.0) > pull
 
 
-def test_filling_beats_push_by_about_half_on_shared_sites():
+def test_filling_is_better_than_push_by_about_half_on_shared_sites():
     push, filling = (mean(SHARED, name, "meta_response_mean", SEEDS[:3]) for name in (PUSH, "filling"))
     assert 0.35 <= 1 - filling / push <= 0.55
 

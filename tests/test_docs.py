@@ -104,8 +104,8 @@ def test_commands_exist_with_their_options_scenarios_and_paths(page, folder):
             continue  # a reader's own
         scenario = load(name).override(dict(map(parse_assignment, given.get("set") or [])))
         if command == "sweep":
-            for point in grid([parse_vary(text) for text in given["vary"]]):
-                scenario.override(point)
+            for values in grid([parse_vary(text) for text in given["vary"]]):
+                scenario.override(values)
         elif command == "search":
             Space.of(scenario, given["vary"] or []).check(scenario)
 

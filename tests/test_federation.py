@@ -144,7 +144,7 @@ def test_a_site_lends_what_it_has():
 
 
 def test_something_must_be_left():
-    with pytest.raises(ScenarioError, match="all parts that have one are switched off"):
+    with pytest.raises(ScenarioError, match="every component that has one is switched off"):
         only()
 
 

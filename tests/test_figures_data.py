@@ -17,7 +17,8 @@ def rows_of(path):
 
 
 def test_everything_that_is_drawn_is_a_row(tmp_path):
-    plt = pytest.importorskip("matplotlib.pyplot")
+    import matplotlib.pyplot as plt
+
     figure, (left, right) = plt.subplots(1, 2)
     left.set_title("a, b")
     left.plot([1, 2], [3, 4], label="curve")

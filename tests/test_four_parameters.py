@@ -31,7 +31,7 @@ def runs_of(unhappy, unfair, work, noise=1.0):
 FLAT = (5.0, 5.0, 5.0, 5.0)
 
 
-def test_an_optimum_lies_inside_the_range_and_beats_both_ends():
+def test_an_optimum_lies_inside_the_range_and_is_better_than_both_ends():
     found = optima(VALUES, runs_of((9.0, 5.0, 6.0, 9.0), FLAT, (1.0, 2.0, 3.0, 4.0)))
     assert found.keys() == {"unhappy_users"}
     assert found["unhappy_users"]["value"] == 2.0

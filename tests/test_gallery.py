@@ -1,4 +1,4 @@
-"""Every program of the gallery runs as it stands and draws its picture; the page shows them all."""
+"""Every program of the gallery runs unchanged and draws its picture; the page shows them all."""
 
 import os
 import subprocess

@@ -58,10 +58,10 @@ def test_clients_that_go_by_estimates_leave_nobody_with_a_slow_server():
 
 
 def test_what_nobody_knows_flatters_no_server():
-    fresh = ServerState(0.25, 1e9, 0, 0, 0, 0, 0.0)
-    used = fresh._replace(executed=2, executed_time=80.0, waiting=1)
-    assert History().values("", fresh)["estimated_completion"] == float("inf")
-    assert History(prior=10.0).values("", fresh)["estimated_completion"] == 40.0
+    unused = ServerState(0.25, 1e9, 0, 0, 0, 0, 0.0)
+    used = unused._replace(executed=2, executed_time=80.0, waiting=1)
+    assert History().values("", unused)["estimated_completion"] == float("inf")
+    assert History(prior=10.0).values("", unused)["estimated_completion"] == 40.0
     assert History().values("", used)["estimated_completion"] == 80.0
 
 

@@ -132,7 +132,7 @@ def test_a_rule_that_starves_wide_jobs_is_seen():
     assert starving["waited_max"].value > 1.5 * easy["waited_max"].value < inf
 
 
-def test_queues_of_a_log_with_enough_jobs_are_told_apart():
+def test_queues_of_a_log_with_enough_jobs_are_compared_one_by_one():
     jobs = [done(float(wait)) for wait in range(90)]
     for number, job in enumerate(jobs):
         job.id = number

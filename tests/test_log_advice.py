@@ -89,7 +89,7 @@ def test_what_is_worse_on_the_log_as_it_is_is_told_as_such(log, tmp_path):
     assert made.remarks[0] in " ".join(text.split())
 
 
-def test_what_is_worse_under_a_higher_load_alone_is_told_apart(log):
+def test_what_is_worse_under_a_higher_load_alone_is_named(log):
     made = found(log, simulated(5 * 86400.0, busier=3.0))
     (advice,) = made.recommendations
     assert [(one.metric, one.load) for one in advice.harms] == [("waited_max", 1.0), ("waited_day", LOAD)]

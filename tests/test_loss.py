@@ -160,9 +160,9 @@ def test_one_bad_run_of_a_class_in_ten_is_no_reason_to_refuse_a_configuration():
         return run_that(**{"owed_lost_fraction.short": lost, "lost_jobs.short": jobs, "lost_fraction": 0.0})
 
     def run(task):
-        unlucky = task.replication == task.seed % 10 if task.values else False
+        noisy = task.replication == task.seed % 10 if task.values else False
         given_up = task.values.get("sed.count") == 4
-        lost = of_class(0.4, 40) if unlucky or given_up else of_class(0.1, 10)
+        lost = of_class(0.4, 40) if noisy or given_up else of_class(0.1, 10)
         return lost | run_that(unhappy_users=task.values.get("sed.count", 8))
 
     result = search(

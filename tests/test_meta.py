@@ -27,7 +27,7 @@ def test_push_without_news_sends_everything_to_the_first_site():
     assert where(play("push", [2, 2, 2], STREAM, update_period=inf)) == {"s0": 30}
 
 
-def test_push_on_fresh_news_spreads_what_waits():
+def test_push_on_new_states_spreads_what_waits():
     played = play("push", [1, 1, 1], [Task(k, 100.0) for k in range(9)], update_period=0.0)
     # Waiting tasks count, running ones do not: the second task goes to the first site too, to wait there.
     assert [task.site for task in played.tasks] == ["s0", "s0", "s1", "s1", "s2", "s2", "s0", "s1", "s2"]

@@ -1,4 +1,4 @@
-"""Small changes of the code, by which tests are judged, are found, told apart and made."""
+"""Small changes of the code, by which tests are judged, are found, numbered and made."""
 
 import ast
 

@@ -54,7 +54,7 @@ def test_a_study_is_not_made_under_such_a_name(name, call, tmp_path):  # noqa: F
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
-def test_a_strangers_study_brings_no_settings_into_an_exported_point(name, call, tmp_path):  # noqa: F811
+def test_a_strangers_study_brings_no_settings_into_an_exported_configuration(name, call, tmp_path):  # noqa: F811
     out = tmp_path / "out"
     with patch("gridtune.optimize.studies.study.hidden", return_value=""):  # as others have it
         search(load(BASE), study=name, out=out, **SMALL)

@@ -1,4 +1,4 @@
-"""The notebooks run as they stand, and show what they promise."""
+"""The notebooks run unchanged, and show what they promise."""
 
 import os
 from pathlib import Path

@@ -7,7 +7,7 @@ from gridtune.scenarios.plots import PlotError, draw_sweep, save
 from gridtune.scenarios.plots.sweeps import axis_path, is_log_spaced
 
 
-def point(values, **metrics):
+def configuration(values, **metrics):
     return {
         "values": values,
         "metrics": {
@@ -23,8 +23,8 @@ def point(values, **metrics):
 
 
 def test_a_metric_is_a_line_with_a_confidence_band_over_the_varied_number():
-    points = [point({"n": n}, completed=(n * 2, 0.5)) for n in (3, 1, 2)]
-    (axes,) = draw_sweep(points, ["completed"]).axes
+    configurations = [configuration({"n": n}, completed=(n * 2, 0.5)) for n in (3, 1, 2)]
+    (axes,) = draw_sweep(configurations, ["completed"]).axes
     assert axes.lines[0].get_xdata().tolist() == [1, 2, 3]
     assert axes.lines[0].get_ydata().tolist() == [2, 4, 6]
     band = axes.collections[0].get_paths()[0].vertices
@@ -35,18 +35,18 @@ def test_a_metric_is_a_line_with_a_confidence_band_over_the_varied_number():
 
 
 def test_every_value_of_a_second_path_is_a_line_and_constants_are_not_named():
-    points = [
-        point({"kind": "x", "n": n, "policy": policy}, completed=(n, 0.1))
+    configurations = [
+        configuration({"kind": "x", "n": n, "policy": policy}, completed=(n, 0.1))
         for n in (1, 10, 100)
         for policy in ("push", "pull")
     ]
-    figure = draw_sweep(points, ["completed"])
+    figure = draw_sweep(configurations, ["completed"])
     assert len(figure.axes[0].lines) == 2
     assert [t.get_text() for t in figure.legends[0].get_texts()] == ["policy = push", "policy = pull"]
     assert figure.axes[0].get_xscale() == "log"
 
 
-def test_the_dark_band_leaves_out_what_all_points_share():
+def test_the_dark_band_leaves_out_what_all_configurations_share():
     def of(n, values):
         metric = {"mean": sum(values) / 3, "standard_error": 1.0, "values": values, "unit": "jobs"}
         return {"values": {"n": n}, "metrics": {"completed": metric}}
@@ -54,39 +54,44 @@ def test_the_dark_band_leaves_out_what_all_points_share():
     (axes,) = draw_sweep([of(1, [10, 20, 30]), of(2, [11, 21, 31])], ["completed"]).axes
     wide, narrow = (np.ptp(band.get_paths()[0].vertices[:, 1]) for band in axes.collections)
     assert wide > 40  # the workloads differ much
-    assert narrow == pytest.approx(1)  # but not the step from one point to the other: only the means remain
+    # But not the step from one configuration to the other: only the means remain.
+    assert narrow == pytest.approx(1)
 
 
 def test_a_range_asked_for_as_logarithmic_is_drawn_so_however_narrow():
-    points = [point({"n": n}, completed=(n, 0.1)) for n in (1, 2, 4)]
-    assert draw_sweep(points, ["completed"]).axes[0].get_xscale() == "linear"
-    assert draw_sweep(points, ["completed"], {"n"}).axes[0].get_xscale() == "log"
+    configurations = [configuration({"n": n}, completed=(n, 0.1)) for n in (1, 2, 4)]
+    assert draw_sweep(configurations, ["completed"]).axes[0].get_xscale() == "linear"
+    assert draw_sweep(configurations, ["completed"], {"n"}).axes[0].get_xscale() == "log"
 
 
 def test_names_stand_along_the_axis_with_error_bars():
-    points = [point({"policy": policy}, completed=(3, 0.5)) for policy in ("push", "pull")]
-    (axes,) = draw_sweep(points, ["completed"]).axes
+    configurations = [configuration({"policy": policy}, completed=(3, 0.5)) for policy in ("push", "pull")]
+    (axes,) = draw_sweep(configurations, ["completed"]).axes
     assert [label.get_text() for label in axes.get_xticklabels()] == ["push", "pull"]
-    assert len(axes.containers) == 2  # of the means, and without what the points share
+    assert len(axes.containers) == 2  # of the means, and without what the configurations share
 
 
-def test_missing_means_and_errors_are_gaps_and_failed_points_are_left_out(tmp_path):
-    points = [point({"n": n}, completed=(None if n == 2 else n, None)) for n in (1, 2, 3)]
-    points.append({"values": {"n": 4}, "metrics": {}})
-    figure = draw_sweep(points, ["completed"])
+def test_missing_means_and_errors_are_gaps_and_failed_configurations_are_left_out(tmp_path):
+    configurations = [configuration({"n": n}, completed=(None if n == 2 else n, None)) for n in (1, 2, 3)]
+    configurations.append({"values": {"n": 4}, "metrics": {}})
+    figure = draw_sweep(configurations, ["completed"])
     assert [y == y for y in figure.axes[0].lines[0].get_ydata()] == [True, False, True]
     save(figure, tmp_path / "sweep.svg")
     assert "completed" in (tmp_path / "sweep.svg").read_text(encoding="utf-8")
 
 
 def test_the_default_is_a_panel_for_each_of_the_three_objectives():
-    points = [point({"n": n}, unhappy_users=(0, 0), unfairness=(n, 0), completed=(n, 0)) for n in (1, 2)]
-    assert len(draw_sweep(points).axes) == 3
+    configurations = [
+        configuration({"n": n}, unhappy_users=(0, 0), unfairness=(n, 0), completed=(n, 0)) for n in (1, 2)
+    ]
+    assert len(draw_sweep(configurations).axes) == 3
 
 
 def test_the_axis_is_the_number_with_the_most_values():
-    points = [point({"a": a, "b": b, "c": c}) for a in "xyz" for b in (1, 2) for c in (True, False)]
-    assert axis_path(points) == "b"
+    configurations = [
+        configuration({"a": a, "b": b, "c": c}) for a in "xyz" for b in (1, 2) for c in (True, False)
+    ]
+    assert axis_path(configurations) == "b"
 
 
 def test_spacing():
@@ -98,10 +103,10 @@ def test_spacing():
 
 
 def test_what_cannot_be_drawn_is_refused_in_one_line():
-    points = [point({"n": 1}, completed=(1, 0))]
+    configurations = [configuration({"n": 1}, completed=(1, 0))]
     with pytest.raises(PlotError, match="makespan: no such metric in the sweep, which has completed"):
-        draw_sweep(points, ["makespan"])
+        draw_sweep(configurations, ["makespan"])
     with pytest.raises(PlotError, match="no results"):
         draw_sweep([{"values": {"n": 1}, "metrics": {}}])
     with pytest.raises(PlotError, match="nothing was varied"):
-        draw_sweep([point({}, completed=(1, 0))], ["completed"])
+        draw_sweep([configuration({}, completed=(1, 0))], ["completed"])

@@ -265,7 +265,7 @@ def test_a_cap_holds_at_every_moment_and_refuses_none_that_could_run(nodes, slot
         assert job.state == ("done" if alone <= cap + 1e-6 else "rejected")
 
 
-def test_switching_saves_energy_where_nodes_are_idle_for_longer_than_a_boot_is_worth():
+def test_switching_saves_energy_where_nodes_are_idle_for_longer_than_a_boot_pays():
     energy = {}
     for interval in (40.0, 4000.0):
         for idle_time in (60.0, inf):

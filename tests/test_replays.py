@@ -261,7 +261,7 @@ def test_policies_differ_on_the_embedded_log():
     assert len(set(waits.values())) == 4
 
 
-def test_whatever_chooses_jobs_of_a_log_tells_replays_apart():
+def test_whatever_chooses_jobs_of_a_log_distinguishes_replays():
     chooses = set(TraceJobs.model_fields) - set(JobWorkload.model_fields)
     # The file, and what is read of it, tell by themselves; whoever resamples chooses anew in each run.
     assert chooses - CHOICE == {"kind", "trace", "cancelled", "resample_from", "resample_weeks"}

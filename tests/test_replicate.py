@@ -139,7 +139,7 @@ def test_a_grid_is_every_combination_in_order():
         grid([("a", [1]), ("a", [2])])
 
 
-def test_a_sweep_reports_every_point_and_its_failures(scenario):
+def test_a_sweep_reports_every_configuration_and_its_failures(scenario):
     configurations = grid([("client.dispatch.window", [3, 4])])
     found = dict(sweep(scenario, configurations, 1, 2, Pool(1), draw))
     assert found[0].metrics["x"].values == (310, 311)

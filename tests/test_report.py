@@ -410,7 +410,7 @@ def test_what_was_tried_and_not_confirmed_is_named(refused, words):
     assert words in why_none(made)
 
 
-def test_statistics_name_categories_that_are_not_on_the_front_and_how_surely():
+def test_statistics_name_categories_that_are_not_on_the_front_with_their_probability():
     study = search(objectives=2, replications=2, validation=0)
     found = front(study)
     assert found.posterior is not None

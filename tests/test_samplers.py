@@ -79,7 +79,7 @@ def test_proposals_are_configurations_of_the_space_and_repeat_with_the_seed(name
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", LEARNING)
-def test_a_sampler_that_learns_beats_random_configurations(name):
+def test_a_sampler_that_learns_is_better_than_random_configurations(name):
     found = np.mean([hypervolume(play(name, 20, seed=seed)[1]) for seed in (1, 2, 3)])
     random = np.mean([hypervolume(play("random", 20, seed=seed)[1]) for seed in (1, 2, 3)])
     assert found > random

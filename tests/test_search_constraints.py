@@ -184,7 +184,7 @@ def test_optuna_sees_the_constraints(scenario, tmp_path):
 def test_every_configuration_is_listed_whether_it_failed_or_breaks_a_constraint(scenario, bound):
     def work(task):
         if task.values.get("client.dispatch.window") == 7:
-            raise ScenarioError("no luck")
+            raise ScenarioError("always fails")
         return toy_with_baseline(task)
 
     archive = run(scenario, work=work, baseline=True, require=[f"unfairness<={bound}"]).archive

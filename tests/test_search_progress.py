@@ -31,12 +31,12 @@ def test_a_heartbeat_is_a_line_now_and_then(monkeypatch):
     clock = count(step=4.0)
     monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(clock)))
     stream = io.StringIO()
-    beat = Heartbeat(stream)
-    beat.start("evaluations", 100, 20)
+    meter = Heartbeat(stream)
+    meter.start("evaluations", 100, 20)
     for done in range(21, 61):
-        beat.update(done, done // 50, "best so far: x")
-    beat.note("note: something")
-    beat.finish()
+        meter.update(done, done // 50, "best so far: x")
+    meter.note("note: something")
+    meter.finish()
     lines = stream.getvalue().splitlines()
     assert lines[0] == "evaluations: 20/100"
     assert 5 < len(lines) < 25, "not one per update"
@@ -48,12 +48,12 @@ def test_lines_are_ten_seconds_apart_however_many_phases_there_are(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     stream = io.StringIO()
-    beat = Heartbeat(stream)
+    meter = Heartbeat(stream)
     for second in range(35):
         now[0] = float(second)
-        beat.start(f"phase {second}", 5)
-        beat.update(1)
-    beat.finish()
+        meter.start(f"phase {second}", 5)
+        meter.update(1)
+    meter.finish()
     assert [line.split(":")[0] for line in stream.getvalue().splitlines()] == [
         "phase 0", "phase 10", "phase 20", "phase 30",
     ]  # fmt: skip
@@ -62,12 +62,12 @@ def test_lines_are_ten_seconds_apart_however_many_phases_there_are(monkeypatch):
 def test_a_search_limited_by_time_says_how_much_of_it_is_left(monkeypatch):
     stream, now = io.StringIO(), [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    beat = Heartbeat(stream, period=0)
-    beat.start("configurations", 0, seconds=300.0)
+    meter = Heartbeat(stream, period=0)
+    meter.start("configurations", 0, seconds=300.0)
     now[0] = 160.0
-    beat.update(7)
+    meter.update(7)
     now[0] = 500.0
-    beat.update(8)
+    meter.update(8)
     assert stream.getvalue().splitlines()[1:] == [
         "configurations: 7, 4 min 0 s left",
         "configurations: 8, 0 s left",
@@ -78,10 +78,10 @@ def test_time_left_does_not_count_what_a_resumed_search_knew(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     stream = io.StringIO()
-    beat = Heartbeat(stream)
-    beat.start("evaluations", 100, 50)
+    meter = Heartbeat(stream)
+    meter.start("evaluations", 100, 50)
     for now[0], done in ((3000.0, 51), (3010.0, 61)):  # the sampler has come by what is known
-        beat.update(done)
+        meter.update(done)
     assert stream.getvalue().splitlines()[1:] == ["evaluations: 51/100", "evaluations: 61/100, 39 s left"]
 
 
@@ -89,13 +89,13 @@ def test_time_left_is_that_of_what_is_to_come(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     stream = io.StringIO()
-    beat = Heartbeat(stream, period=0)
-    beat.start("runs", 100)
+    meter = Heartbeat(stream, period=0)
+    meter.start("runs", 100)
     for now[0], done in ((0.0, 10), (100.0, 60)):
-        beat.update(done)
-    beat.expect(90)  # these are fewer and faster
+        meter.update(done)
+    meter.expect(90)  # these are fewer and faster
     for now[0], done in ((110.0, 61), (112.0, 65)):
-        beat.update(done)
+        meter.update(done)
     assert stream.getvalue().splitlines()[2:] == [
         "runs: 60/100, 1 min 20 s left", "runs: 61/90, 58 s left", "runs: 65/90, 12 s left",
     ]  # fmt: skip

@@ -173,7 +173,7 @@ def test_a_metric_that_one_branch_of_the_space_measures_may_be_an_objective():
     vary = ["middleware.kind=push,pull,pilot"]
 
     def work(task):
-        raise RuntimeError("not today")
+        raise RuntimeError("out of order")
 
     result = search(shared, vary=vary, objectives=["pilots"], work=work, budget=2)
     assert len(result.archive.failed) == 2

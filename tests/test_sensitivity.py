@@ -284,7 +284,7 @@ def test_csv_and_json_hold_the_numbers_in_full():
     assert rows[0].keys() == {"objective", "parameter", "ST", "ST_conf", "S1", "S1_conf", "active", "of"}
 
 
-def test_long_paths_are_told_apart_in_short_lines():
+def test_long_paths_are_distinct_in_short_lines():
     tails = ("classes.short_deadline.virtual_slots", "kind")
     paths = [
         f"{table}.{name}.{tail}" for table in ("site", "wms") for name in ("lal", "lip") for tail in tails

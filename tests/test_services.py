@@ -80,7 +80,7 @@ def test_what_costs_nothing_changes_nothing_and_what_costs_delays(kind):
     free, _ = wait_of(kind)
     assert wait_of(kind, service={"time": 0.0})[0] == free
     slow, played = wait_of(kind, service={"time": 5.0})
-    assert slow[0] > free[0]  # later ones may be lucky with the agents' next look
+    assert slow[0] > free[0]  # for later ones the agents may look again in time
     services = [agent for agent in played.grid.agents if isinstance(agent, Service)]
     assert [service.name for service in services] == ["broker" if kind == "push" else "match-maker"]
     queries = played.counters["site_probes"] + played.counters["pilot_requests"]

@@ -153,7 +153,7 @@ def test_optuna_reads_it_without_us(where):
 
 
 def test_the_dashboard_shows_it(where):
-    dashboard = pytest.importorskip("optuna_dashboard")
+    dashboard = pytest.importorskip("optuna_dashboard", reason="needs the extra [dashboard]")
     with opened(where) as study:
         fill(study, range(3))
         study.add_trial(3, configuration(3), {}, {}, STARTED, STARTED, {}, failure="no such queue")

@@ -184,7 +184,7 @@ def test_a_strangers_table_beside_a_new_journal_is_left_alone(tmp_path):
 
 
 def test_a_server_with_tables_of_others_is_left_alone():
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra [postgresql]")
     with postgresql_database() as address:
         with psycopg.connect(address) as connection:
             connection.execute("CREATE TABLE people (name TEXT)")
@@ -196,7 +196,7 @@ def test_a_server_with_tables_of_others_is_left_alone():
 
 
 def test_a_study_on_a_server_is_read_without_the_right_to_write():
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra [postgresql]")
     with postgresql_database() as address:
         with opened(address) as study:
             fill(study, range(1))
@@ -381,7 +381,7 @@ def test_two_writers_are_refused_and_a_dead_one_is_not(where):  # noqa: F811
 
 
 def test_a_dead_search_whose_server_has_not_seen_it_yet_is_waited_for():
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra [postgresql]")
     with postgresql_database() as address:
         held = threading.Event()
 
@@ -493,7 +493,7 @@ def test_a_disk_that_is_full_for_optuna_loses_no_run(journal, monkeypatch):
 
 
 def test_a_server_that_goes_away_is_one_line():
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra [postgresql]")
     with postgresql_database() as address:
         name = address.rpartition("/")[2]
         study = opened(address)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("hatchling")
+pytest.importorskip("hatchling", reason="needs the extra [test]: hatchling")
 ROOT = Path(__file__).parent.parent
 FLOORS = ("agents", "model", "optimize", "scenarios")
 
@@ -234,7 +234,7 @@ def test_a_search_in_processes_that_start_anew_has_policies_of_a_file_and_of_a_p
 
 @pytest.mark.long
 def test_workers_of_a_cluster_find_the_package(site, beside):
-    pytest.importorskip("distributed")
+    pytest.importorskip("distributed", reason="needs the extra [dask]")
     (beside / "launch.py").write_text(DASK)
     asked = ("--vary", "site.cluster.policy=smallest-first,installed-elsewhere", "--format", "json")
     asked += ("--allow-plugins",)

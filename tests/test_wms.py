@@ -55,7 +55,7 @@ def test_an_expression_ranks_and_requirements_exclude():
     assert sites_of(habits, [1, 3], rows) == ["s1"]
 
 
-def test_two_brokers_with_old_views_send_both_jobs_to_the_same_slot_and_fresh_ones_do_not():
+def test_two_brokers_with_old_views_send_both_jobs_to_the_same_slot_and_with_new_views_they_do_not():
     rows = [(1.0, 100.0, "u"), (2.0, 100.0, "v")]
     for period, expected in ((1e9, ["s1", "s1"]), (0.0, ["s0", "s1"])):
         with Grid() as grid:

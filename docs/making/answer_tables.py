@@ -28,8 +28,8 @@ def held(rows: list[dict[str, Any]]) -> str:
         if not row["recommendations"]:
             lines.append(f"{head}| none | | | | |")
         for one in row["recommendations"]:
-            kept = ", ".join(f"{share:.0%}" for share in one["kept"].values()) or "none significant"
+            shares = ", ".join(f"{share:.0%}" for share in one["kept"].values()) or "none significant"
             worse = ", ".join(f"`{name}`" for name in one["worse"]) or "–"
             counts = f"{one['changes in full']} | {one['changes']}"
-            lines.append(f"{head}| {one['letter']} | {counts} | {kept} | {worse} |")
+            lines.append(f"{head}| {one['letter']} | {counts} | {shares} | {worse} |")
     return "\n".join(lines)

@@ -249,18 +249,18 @@ def met() -> list[str]:
 
 
 def lost() -> str:
-    """A row for each change of the model that was tried: claims that it loses, and claims that it keeps."""
+    """A row for each change of the model that was tried: claims that it loses, and claims that stay met."""
     made = trials("claim_mutants.json")
     rows = [
         "",
-        "| change of the model | claims lost | no longer met | kept | not met without it, at that size |",
+        "| change of the model | claims lost | no longer met | still met | not met before, at that size |",
         "|---|---|---|---|---|",
     ]
     tried = set()
     for change, claims in made.items():
-        cells: dict[str, list[str]] = {"lost": [], "open": [], "kept": [], "none": []}
+        cells: dict[str, list[str]] = {"lost": [], "open": [], "met": [], "none": []}
         for claim, (before, after, *size) in claims.items():
-            kind = {"met": "kept", "not met": "lost"}.get(after, "open") if before == "met" else "none"
+            kind = {"met": "met", "not met": "lost"}.get(after, "open") if before == "met" else "none"
             cells[kind].append(" ".join([claim, *(f"({words})" for words in size)]))
             tried.add(claim)
         if any(cells.values()):

@@ -15,7 +15,7 @@ from gridtune.model.metrics.registry import METRICS
 
 
 def fronts_table(data: dict[str, Any]) -> str:
-    """What fronts of a federation are worth on replications of their own, beside the papers' settings."""
+    """Estimated means of a federation's fronts on validation seeds, beside the papers' settings."""
     if not data:
         return ""
     names = data["objectives"]

@@ -59,7 +59,7 @@ def signal_table(rows: dict[str, Any]) -> str:
             cells.append(f"**{text}**" if name in row["objectives"] else text)
         lines.append(_line(f"`{name}`", *cells))
     lines.append(_line("lose no more than baseline", *(f"{row['feasible']:.0%}" for row in rows.values())))
-    lines.append(_line("configurations measured", *(str(row["points"]) for row in rows.values())))
+    lines.append(_line("configurations measured", *(str(row["configurations"]) for row in rows.values())))
     return "\n".join(lines)
 
 

@@ -93,7 +93,7 @@ class Cluster:
         depth: waiting jobs in all.
         wanted: processors that they need.
         ends: planned ends of the running jobs and of the holds, soonest first.
-        fresh: jobs queued since the last scheduling pass.
+        newly_queued: jobs queued since the last scheduling pass.
         left: jobs that have started or been withdrawn since then.
         shuffled: whether the order of those that wait has changed since then, but for those two.
         deviated: whether a job has been started otherwise than planned since then.
@@ -124,12 +124,12 @@ class Cluster:
         "disturbed",
         "ends",
         "free",
-        "fresh",
         "lanes",
         "ledger",
         "left",
         "lendable",
         "longest",
+        "newly_queued",
         "pace",
         "plan",
         "planned_at",
@@ -167,7 +167,7 @@ class Cluster:
         self.lanes: dict[Lane, OrderedDict[int, Job]] = {}
         self.depth = self.wanted = 0
         self.ends: list[PlannedEnd] = []
-        self.fresh: list[Job] = []
+        self.newly_queued: list[Job] = []
         self.left: list[Job] = []
         self.disturbed: bool
         self.deviated: bool
@@ -321,7 +321,7 @@ class Cluster:
             self._quotas.enter(job, queue)
         self.depth += 1
         if job.estimate <= self.longest:
-            self.fresh.append(job)
+            self.newly_queued.append(job)
 
     def withdraw(self, job: Job) -> None:
         """Take out a job that will not start."""
@@ -441,8 +441,8 @@ class Cluster:
 
     def settle(self, now: float) -> None:
         """A scheduling pass is over at `now` (s): from here on, what happens is news."""
-        if self.fresh:
-            self.fresh.clear()
+        if self.newly_queued:
+            self.newly_queued.clear()
         if self.left:
             self.left.clear()
         self.disturbed = self.deviated = self.shuffled = False

@@ -226,11 +226,11 @@ def planned_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequen
     if not isinstance(plan, Plan) or cluster.shuffled:
         cluster.plan = plan = Plan(Waiting(order, cluster.pace))
     else:
-        plan.waiting.extend(cluster.fresh)
+        plan.waiting.extend(cluster.newly_queued)
         plan.waiting.remove(cluster.left)
         if cluster.as_planned(now) and not cluster.deviated:
             # Those that came earlier could not start when last looked at, and nothing has changed for them.
-            first = len(plan.waiting) - len(cluster.fresh)
+            first = len(plan.waiting) - len(cluster.newly_queued)
         else:
             plan.profile = None
     if cluster.narrowest > cluster.free:
@@ -244,7 +244,7 @@ def _planned_anew(cluster: Cluster, order: Sequence[Job], now: float) -> Sequenc
     """As `planned_starts`, with a plan made from scratch, of all up to the last that could start now."""
     free, pace = cluster.free, cluster.pace
     # Those that came earlier could not start when last looked at: see `planned_starts`.
-    first = len(order) - len(cluster.fresh) if cluster.as_planned(now) and not cluster.deviated else 0
+    first = len(order) - len(cluster.newly_queued) if cluster.as_planned(now) and not cluster.deviated else 0
     last = len(order)
     while last > first and order[last - 1].processors > free:
         last -= 1

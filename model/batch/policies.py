@@ -83,8 +83,8 @@ class Easy(BatchPolicy):
 
     def starts(self, cluster: Cluster, now: float) -> Sequence[Job]:
         """Jobs in order while they fit, then those that end by the shadow time or fit beside the head."""
-        only_fresh = cluster.as_planned(now) and not cluster.deviated
-        return backfill(cluster.in_order(), cluster, now, only_fresh=only_fresh)
+        only_new = cluster.as_planned(now) and not cluster.deviated
+        return backfill(cluster.in_order(), cluster, now, only_new=only_new)
 
 
 @register("batch", "conservative", source="Mu'alem and Feitelson 2001")
@@ -193,7 +193,7 @@ def next_overdue(cluster: Cluster, now: float, most: float) -> float:
 
 
 def backfill(
-    order: Iterable[Job], cluster: Cluster, now: float, *, only_fresh: bool = False, window: float = inf
+    order: Iterable[Job], cluster: Cluster, now: float, *, only_new: bool = False, window: float = inf
 ) -> Sequence[Job]:
     """The jobs that EASY backfilling starts: as `reserved_starts` with one reservation, in less time.
 
@@ -201,7 +201,7 @@ def backfill(
         order: waiting jobs; the first that does not fit and can be planned gets the reservation.
         cluster: with what runs.
         now: s.
-        only_fresh: everything is as planned in the last pass, but for jobs that came in at the end of
+        only_new: everything is as planned in the last pass, but for jobs that came in at the end of
             the order: those that could not pass the head then cannot now, and are not looked at.
         window: s; a job that would start later cannot be planned.
     """
@@ -228,7 +228,7 @@ def backfill(
             return chosen
     else:
         return chosen
-    behind = iter(cluster.fresh) if only_fresh and not chosen else waiting
+    behind = iter(cluster.newly_queued) if only_new and not chosen else waiting
     fits = next((job for job in behind if job.processors <= free), None)
     if fits is None:
         return chosen

@@ -113,7 +113,7 @@ class BestSoFar:
     """Several forecasters in competition: the one with the least cumulative squared error speaks.
 
     Ties go to the first. Forecasts are kept within the range of the measurements, since a line through
-    few points may point anywhere.
+    few measurements may lead anywhere.
 
     Args:
         initial: expected before anything is measured.

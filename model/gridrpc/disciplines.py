@@ -219,7 +219,7 @@ class Ethic(Discipline):
             return None
         assert isinstance(queue, FairQueue)
         users = queue.least()
-        # The tie is drawn anew at each decision: a key kept with the request would starve the unlucky.
+        # The tie is drawn anew at each decision: a key kept with the request would starve the same requests.
         user = users[int(rng.random() * len(users))] if len(users) > 1 else users[0]
         return next(iter(queue.optional[user].values()))
 

@@ -65,8 +65,8 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class KeptRun:
-    """Runs that were kept: where their random numbers are from, and each metric's values and unit."""
+class SavedRun:
+    """Runs that were saved: where their random numbers are from, and each metric's values and unit."""
 
     origin: Origin
     values: dict[str, tuple[float, ...]]
@@ -90,7 +90,7 @@ def run_compare(a: str, b: str) -> dict[str, Any]:
     jobs: list[str] = []
     if isinstance(first, Study) and isinstance(second, Study):
         apart, rows = _studies(first, second)
-    elif isinstance(first, KeptRun) and isinstance(second, KeptRun):
+    elif isinstance(first, SavedRun) and isinstance(second, SavedRun):
         here, there = first.origin.workloads, second.origin.workloads
         if here and there:
             jobs = [path for path in {**here, **there} if here.get(path) != there.get(path)]
@@ -203,18 +203,18 @@ def _told(row: Mapping[str, Any]) -> bool | None:
     return bool(row["better"])
 
 
-def _found(subject: str) -> Study | KeptRun:
+def _found(subject: str) -> Study | SavedRun:
     path = Path(subject)
     if path.is_dir() and (path / "metrics.json").is_file():
-        return _kept(path / "metrics.json", path / "manifest.json")
+        return _saved(path / "metrics.json", path / "manifest.json")
     if path.is_file() and path.suffix == ".json":
-        return _kept(path, path)
+        return _saved(path, path)
     if path.suffix == ".toml" or not (path.exists() or is_study(subject)):
         raise ScenarioError(f"{subject}: expected {SUBJECTS}")
     return api.open_study(subject)
 
 
-def _kept(metrics: Path, about: Path) -> KeptRun:
+def _saved(metrics: Path, about: Path) -> SavedRun:
     """A run from its metrics, and from what says of which scenario and seed it is."""
     try:
         found, facts = (json.loads(path.read_text(encoding="utf-8")) for path in (metrics, about))
@@ -226,7 +226,7 @@ def _kept(metrics: Path, about: Path) -> KeptRun:
         if type(seed) is not int or not all(isinstance(text, str) for text in (name, *units)):
             raise ValueError("scenario, seed or units are of another kind")
         known = _workloads(facts["resolved"]) if "resolved" in facts else {}
-        return KeptRun(Origin(name, seed, known), values, dict(zip(values, units, strict=True)))
+        return SavedRun(Origin(name, seed, known), values, dict(zip(values, units, strict=True)))
     except OSError as error:
         raise ScenarioError(f"{error.filename}: {error.strerror}; expected {SUBJECTS}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -285,12 +285,12 @@ def _studies_apart(a: Study, b: Study) -> str:
     return reasons[0] if all(reasons) else OTHER_CASES if any(reasons) else ""
 
 
-def _differ(name: str, a: KeptRun, b: KeptRun) -> bool:
+def _differ(name: str, a: SavedRun, b: SavedRun) -> bool:
     """Whether a metric differs in a replication that both have."""
     return any(one != other for one, other in zip(a.values[name], b.values.get(name, ()), strict=False))
 
 
-def _runs(a: KeptRun, b: KeptRun, apart: str = "") -> tuple[str, list[Row]]:
+def _runs(a: SavedRun, b: SavedRun, apart: str = "") -> tuple[str, list[Row]]:
     apart = apart or a.origin.apart(b.origin)
     shared = [name for name in a.values if name in b.values]
     if not shared:

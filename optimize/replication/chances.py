@@ -82,11 +82,11 @@ def chances(
     draws = np.random.default_rng([seed, len(estimates), int(counts.min())])
     wins, keeps = np.zeros(len(estimates)), np.zeros(len(estimates))
     for means in _resampled_means(values, counts, resamples, draws):
-        kept = np.flatnonzero((means[:, len(objectives) :] <= bounds).all(axis=1))
-        keeps[kept] += 1
-        if len(kept):
-            wins[kept] += moocore.is_nondominated(
-                level(means[kept, : len(objectives)], steps), keep_weakly=True
+        feasible = np.flatnonzero((means[:, len(objectives) :] <= bounds).all(axis=1))
+        keeps[feasible] += 1
+        if len(feasible):
+            wins[feasible] += moocore.is_nondominated(
+                level(means[feasible, : len(objectives)], steps), keep_weakly=True
             )
     return [Chance(*shares) for shares in (np.stack([wins, keeps], axis=1) / resamples).tolist()]
 

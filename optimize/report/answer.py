@@ -179,9 +179,9 @@ def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:
     running = [" ".join(line.split()) for line in lines]
     harms, fewer = _harms(one, HARMS), _harms(one, 1)
     shapes = [[*([] if titled else [one.title]), *lines, *harms], ["; ".join(running), *fewer]]
-    for kept in range(len(running) - 1, 0, -1):
-        more = f"and {counted(len(running) - kept, 'more change')} (--export-diff {one.letter})"
-        short = f"{'; '.join(running[:kept])}; {more}"
+    for shown in range(len(running) - 1, 0, -1):
+        more = f"and {counted(len(running) - shown, 'more change')} (--export-diff {one.letter})"
+        short = f"{'; '.join(running[:shown])}; {more}"
         shapes += [[short, *fewer], [short, *fewer[:1]]] if one.harms else [[short, *fewer], [short]]
     made: list[list[str]] = []
     for shape in shapes:

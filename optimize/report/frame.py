@@ -284,10 +284,10 @@ def rows(front: Front, states: Sequence[str] = STATES) -> list[Row]:
     archive = front.archive
     members = {member.evaluation.number: member for member in front.members}
     advice = {one.number: one for one in reversed(archive.recommendations)}
-    kept = {number for one in front.on_front for number in (one.evaluation.number, *one.equivalents)}
+    on_front = {number for one in front.on_front for number in (one.evaluation.number, *one.equivalents)}
     entries: list[Evaluation | Failed] = [*archive.evaluations, *archive.failed]
     made = [
-        Row(front, one, members.get(one.number), advice.get(one.number), one.number in kept)
+        Row(front, one, members.get(one.number), advice.get(one.number), one.number in on_front)
         for one in entries
     ]
     turned = signs(front.objectives)

@@ -36,7 +36,7 @@ Stored = Annotated[Scenario, PlainSerializer(_parts), PlainValidator(_scenario)]
 
 @dataclass(frozen=True)
 class Case:
-    """One of the situations that a policy has to do well in.
+    """One of the situations for which a policy is optimised.
 
     Attributes:
         name: as tables show it.

@@ -1,4 +1,4 @@
-"""Parameters of parts that can be switched off: values of what is off make no difference."""
+"""Parameters of components that can be switched off: values of what is off make no difference."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from gridtune.scenarios.fields.table import Switchable
 def within_parts(
     parameters: Mapping[str, Parameter], scenario: Scenario, asked: Set[str]
 ) -> dict[str, Parameter]:
-    """Parameters as they are searched: those of a part that is varied exist while it is on.
+    """Parameters as they are searched: those of a component that is varied exist while it is on.
 
-    Those of parts that are off are left out, and those that only exist beside them. So no two configurations
-    set the same scenario. A table that several varied parts keep on counts as one.
+    Those of components that are off are left out, and those that only exist beside them. So no two
+    configurations set the same scenario. A table that several varied components keep on counts as one.
 
     Args:
         parameters: by path.
@@ -25,7 +25,7 @@ def within_parts(
         asked: paths that a user has asked for.
 
     Raises:
-        ScenarioError: a parameter that was asked for belongs to parts that are off, or all parameters do.
+        ScenarioError: a parameter that was asked for, or every parameter, belongs to components that are off.
     """
     found: dict[str, Parameter] = {}
     for path, parameter in parameters.items():
@@ -43,7 +43,7 @@ def within_parts(
         for path in orphans:
             del found[path]
     if not found:
-        off = "all that is varied belongs to parts that are off"
+        off = "every varied parameter belongs to components that are off"
         raise ScenarioError(f"{scenario.name}: nothing to search: {off}")
     return found
 
@@ -64,7 +64,7 @@ def _tables(scenario: Scenario, path: str) -> Iterator[Switchable]:
 
 
 def _states(parameters: Mapping[str, Parameter], scenario: Scenario, part: str) -> set[bool | None]:
-    """Whether a part is on, off, or either; None where that hangs on yet another parameter."""
+    """Whether a component is on, off, or either; None where that hangs on yet another parameter."""
     switch = parameters.get(f"parts.{part}")
     if switch is None:
         return {scenario.spec.parts[part]}

@@ -17,7 +17,7 @@ from gridtune.scenarios.execution.prepare import log, prepare, workers
 from gridtune.scenarios.execution.replicate import as_json, known_metrics
 from gridtune.scenarios.execution.size import tell_size
 from gridtune.scenarios.execution.sweep import grid, logarithmic_paths, parse_vary
-from gridtune.scenarios.execution.sweep import sweep as run_points
+from gridtune.scenarios.execution.sweep import sweep as run_configurations
 from gridtune.scenarios.execution.variations import Variations, as_texts
 from gridtune.scenarios.results.files import manifest, writable_folder, write_json
 from gridtune.scenarios.results.frames import as_html, columns_of_values
@@ -76,13 +76,13 @@ class Sweep:
         """
         import pandas as pd
 
-        columns = columns_of_values([point["values"] for point in self.outcomes], self.paths)
+        columns = columns_of_values([configuration["values"] for configuration in self.outcomes], self.paths)
         for name in self._metrics():
-            found = [point["metrics"].get(name, {}) for point in self.outcomes]
+            found = [configuration["metrics"].get(name, {}) for configuration in self.outcomes]
             columns[name] = [_number(one.get("mean")) for one in found]
             columns[f"{name}_se"] = [_number(one.get("standard_error")) for one in found]
-        if any("failure" in point for point in self.outcomes):
-            columns["failure"] = [point.get("failure") for point in self.outcomes]
+        if any("failure" in configuration for configuration in self.outcomes):
+            columns["failure"] = [configuration.get("failure") for configuration in self.outcomes]
         return pd.DataFrame(columns)
 
     @property
@@ -144,8 +144,9 @@ class Sweep:
             ['workload.count', 'unhappy_users', 'unfairness', 'completed']
         """
         return [
-            point["values"] | {name: point["metrics"].get(name, {}).get("mean") for name in self.objectives}
-            for point in self.outcomes
+            configuration["values"]
+            | {name: configuration["metrics"].get(name, {}).get("mean") for name in self.objectives}
+            for configuration in self.outcomes
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -157,13 +158,15 @@ class Sweep:
         return {"scenario": self.scenario.name, "points": list(self.outcomes)}
 
     def _metrics(self) -> list[str]:
-        return list(dict.fromkeys(name for point in self.outcomes for name in point["metrics"]))
+        return list(
+            dict.fromkeys(name for configuration in self.outcomes for name in configuration["metrics"])
+        )
 
     def _runs(self) -> Iterator[tuple[Mapping[str, Any], int, str, float, str]]:
-        for point in self.outcomes:
-            for name, one in point["metrics"].items():
+        for configuration in self.outcomes:
+            for name, one in configuration["metrics"].items():
                 for replication, value in enumerate(one["values"]):
-                    yield point["values"], replication, name, _number(value), one["unit"]
+                    yield configuration["values"], replication, name, _number(value), one["unit"]
 
     def __repr__(self) -> str:
         return (
@@ -222,8 +225,8 @@ def sweep(
     texts = as_texts(vary)
     check_counts(replications=replications, jobs=jobs)
     check_seed(seed)
-    points = grid([parse_vary(text) for text in texts])
-    tell_size(found, len(points) * replications, jobs)
+    configurations = grid([parse_vary(text) for text in texts])
+    tell_size(found, len(configurations) * replications, jobs)
     prepare(found)  # which also defines the metrics that only some scenarios have
     names = known_metrics(objectives or _objectives(found))
     if plot is not None:
@@ -231,19 +234,19 @@ def sweep(
 
         picture_format(plot)
         writable_folder(Path(plot).parent)
-    made: list[dict[str, Any]] = [{} for _ in points]
+    made: list[dict[str, Any]] = [{} for _ in configurations]
     with (
-        workers(min(jobs, len(points) * replications), dask, found) as pool,
+        workers(min(jobs, len(configurations) * replications), dask, found) as pool,
         results_folder(out) as folder,
     ):
-        done = run_points(found, points, seed, replications, pool)
-        for index, point in done:
-            metrics = as_json(point.metrics)
+        done = run_configurations(found, configurations, seed, replications, pool)
+        for index, configuration in done:
+            metrics = as_json(configuration.metrics)
             _measured(names, metrics)
-            made[index] = {"values": point.values, "metrics": metrics}
-            if point.failure is not None:
-                made[index]["failure"] = str(point.failure)
-                log.warning("%s: %s", point.values, point.failure)
+            made[index] = {"values": configuration.values, "metrics": metrics}
+            if configuration.failure is not None:
+                made[index]["failure"] = str(configuration.failure)
+                log.warning("%s: %s", configuration.values, configuration.failure)
         result = Sweep(found, seed, texts, names, made)
         if folder is not None:
             about = manifest(found, seed, replications, folder)
@@ -260,7 +263,7 @@ def _objectives(scenario: Scenario) -> Sequence[str]:
 
 
 def _measured(names: Sequence[str], metrics: Mapping[str, Any]) -> None:
-    """Stop at the first point that lacks a metric asked for (one that failed has none)."""
+    """Stop at the first configuration that lacks a metric asked for (one that failed has none)."""
     missing = [name for name in names if metrics and name not in metrics]
     if missing:
         raise ScenarioError(

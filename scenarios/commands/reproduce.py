@@ -23,7 +23,7 @@ def run_paper(
 
     Args:
         name: PAPER or PAPER/EXPERIMENT.
-        replications: runs of each point.
+        replications: runs of each configuration.
         seed: of all runs.
         jobs: worker processes.
         out: folder for figures and `claims.json`; `results/PAPER` if left out.

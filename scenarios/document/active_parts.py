@@ -1,4 +1,4 @@
-"""What of a scenario stands in the grid: parts that are switched on, and nodes where they are lent."""
+"""The active tables of a scenario: those of components that are on, on nodes that are lent."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def active(spec: ScenarioSpec) -> ScenarioSpec:
     A site that is switched off lends nothing: its borrowers stand on nodes of their own.
 
     Raises:
-        ValueError: a table names a part that [parts] does not, or the other way round, a site lends what it
-            does not have, or nobody has any work.
+        ValueError: a table names a component that [parts] does not, or the other way round, a site lends
+            nodes that it does not have, or no table brings jobs.
     """
     for name, table in _tables(spec):
         for part in table.part:
@@ -32,7 +32,7 @@ def active(spec: ScenarioSpec) -> ScenarioSpec:
     for part in spec.parts:
         if part not in used:
             known = ", ".join(sorted(used)) or "none"
-            raise ValueError(f"parts.{part}: no table belongs to it; parts of tables are {known}")
+            raise ValueError(f"parts.{part}: no table belongs to it; tables belong to {known}")
     lent = _lent(spec)
     changed: dict[str, Any] = {}
     for field in type(spec).model_fields:
@@ -47,7 +47,7 @@ def active(spec: ScenarioSpec) -> ScenarioSpec:
         changed[field] = [_standing(group, standing) for group in changed.get(field, [])]
     present = spec.model_copy(update=changed)
     if not present.workload and not present.overlay and present.queue is None:
-        switched = ", all parts that have one are switched off" if spec.workload else ""
+        switched = ", but every component that has one is switched off" if spec.workload else ""
         raise ValueError(f"a scenario needs at least one [[workload]]{switched}")
     return present
 

@@ -173,27 +173,30 @@ def summarise(runs: Sequence[Metrics]) -> dict[str, Summary]:
 
 def evaluate(
     scenario: Scenario,
-    points: Sequence[Mapping[str, Any]],
+    configurations: Sequence[Mapping[str, Any]],
     seed: int,
     replications: Sequence[int],
     pool: Pool,
     work: Callable[[Task], R] = metrics_of,  # type: ignore[assignment]
 ) -> Iterator[Outcome[list[R]]]:
-    """Run a scenario at many points, each under the same replications.
+    """Run a scenario at many configurations, each under the same replications.
 
     Args:
         scenario: what to run.
-        points: values to set, by path.
+        configurations: values to set, by path.
         seed: of the experiment.
         replications: their numbers.
         pool: who runs them.
         work: what to do with each run to be done.
 
     Yields:
-        for each point, as soon as it is complete, its results in the order of the replications. A point fails
-        with its first failing replication.
+        for each configuration, as soon as it is complete, its results in the order of the replications. A
+        configuration fails with its first failing replication.
     """
-    groups = [[Task(scenario, point, seed, replication) for replication in replications] for point in points]
+    groups = [
+        [Task(scenario, configuration, seed, replication) for replication in replications]
+        for configuration in configurations
+    ]
     return run_groups(groups, pool, work)
 
 

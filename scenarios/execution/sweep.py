@@ -42,8 +42,8 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class SweepPoint:
-    """A point of a sweep.
+class SweepOutcome:
+    """The results of one configuration of a sweep.
 
     Attributes:
         values: by path.
@@ -98,8 +98,10 @@ def parse_vary(text: str) -> tuple[str, list[Any]]:
         return path, values
     if values.count is None or values.count < 2:
         raise ScenarioError(f"{text!r}: expected LOW:HIGH:COUNT with at least 2 values, e.g. 1:100:5")
-    if values.count > limits.SWEEP_POINTS:
-        raise ScenarioError(f"{text!r}: {values.count:,} values; the limit is {limits.SWEEP_POINTS:,}")
+    if values.count > limits.SWEEP_CONFIGURATIONS:
+        raise ScenarioError(
+            f"{text!r}: {values.count:,} values; the limit is {limits.SWEEP_CONFIGURATIONS:,}"
+        )
     return path, _spaced(values, values.count)
 
 
@@ -116,9 +118,11 @@ def grid(axes: Sequence[tuple[str, Sequence[Any]]]) -> list[dict[str, Any]]:
         ScenarioError: a path is given twice.
     """
     paths = [path for path, _ in axes]
-    points = prod(len(values) for _, values in axes)
-    if points > limits.SWEEP_POINTS:
-        raise ScenarioError(f"--vary: {points:,} points; the limit is {limits.SWEEP_POINTS:,}")
+    configurations = prod(len(values) for _, values in axes)
+    if configurations > limits.SWEEP_CONFIGURATIONS:
+        raise ScenarioError(
+            f"--vary: {configurations:,} configurations; the limit is {limits.SWEEP_CONFIGURATIONS:,}"
+        )
     for path in paths:
         if paths.count(path) > 1:
             raise ScenarioError(f"{path}: varied twice")
@@ -127,50 +131,50 @@ def grid(axes: Sequence[tuple[str, Sequence[Any]]]) -> list[dict[str, Any]]:
 
 def sweep(
     scenario: Scenario,
-    points: Sequence[Mapping[str, Any]],
+    configurations: Sequence[Mapping[str, Any]],
     seed: int,
     replications: int,
     pool: Pool,
     work: Callable[[Task], Metrics] = metrics_of,
-) -> Iterator[tuple[int, SweepPoint]]:
-    """Run a scenario at every point.
+) -> Iterator[tuple[int, SweepOutcome]]:
+    """Run a scenario at every configuration.
 
     Args:
         scenario: what to run.
-        points: values to set, by path; see `grid`.
-        seed: of the experiment; all points see the same workloads.
-        replications: per point.
+        configurations: values to set, by path; see `grid`.
+        seed: of the experiment; all configurations see the same workloads.
+        replications: per configuration.
         pool: who runs them.
         work: gives the metrics of a run to be done.
 
     Yields:
-        points with their index, each as soon as it is done.
+        configurations with their index, each as soon as it is done.
 
     Raises:
-        ScenarioError: a point does not fit the scenario; before anything is run.
+        ScenarioError: a configuration does not fit the scenario; before anything is run.
     """
     faults: list[str] = []
-    for point in points:
+    for configuration in configurations:
         try:
-            scenario.override(point)
+            scenario.override(configuration)
         except ScenarioError as error:
             faults += [fault for fault in error.faults if fault not in faults]
     if faults:
         raise ScenarioError(faults)
-    return _run(scenario, points, seed, replications, pool, work)
+    return _run(scenario, configurations, seed, replications, pool, work)
 
 
 def _run(
     scenario: Scenario,
-    points: Sequence[Mapping[str, Any]],
+    configurations: Sequence[Mapping[str, Any]],
     seed: int,
     replications: int,
     pool: Pool,
     work: Callable[[Task], Metrics],
-) -> Iterator[tuple[int, SweepPoint]]:
-    for outcome in evaluate(scenario, points, seed, range(replications), pool, work):
+) -> Iterator[tuple[int, SweepOutcome]]:
+    for outcome in evaluate(scenario, configurations, seed, range(replications), pool, work):
         metrics = summarise(outcome.value) if outcome.failure is None else {}
-        yield outcome.index, SweepPoint(dict(points[outcome.index]), metrics, outcome.failure)
+        yield outcome.index, SweepOutcome(dict(configurations[outcome.index]), metrics, outcome.failure)
 
 
 def _spaced(bounds: Bounds, count: int) -> list[int | float]:

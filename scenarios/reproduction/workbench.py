@@ -14,7 +14,7 @@ from gridtune.scenarios.simulation.simulate import simulate
 from gridtune.scenarios.workers.pool import Pool
 
 T = TypeVar("T")
-Point = Mapping[str, object]
+Configuration = Mapping[str, object]
 Values = dict[str, list[float]]
 Read = Callable[[Run], Mapping[str, float]]
 
@@ -25,7 +25,7 @@ class Workbench:
 
     Attributes:
         pool: who runs.
-        replications: runs of each point, with random numbers that all points share.
+        replications: runs of each configuration, with random numbers that all configurations share.
         seed: of all runs.
         out: folder for figures and tables; exists.
         quick: whether experiments are done at reduced size.
@@ -41,24 +41,31 @@ class Workbench:
     figures: list[Path] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
-    def evaluate(self, scenario: Scenario, points: Sequence[Point]) -> list[Values]:
-        """For each point, each metric's value in each replication."""
-        return self.measure(scenario, points, metrics_of)
+    def evaluate(self, scenario: Scenario, configurations: Sequence[Configuration]) -> list[Values]:
+        """For each configuration, each metric's value in each replication."""
+        return self.measure(scenario, configurations, metrics_of)
 
     def measure(
-        self, scenario: Scenario, points: Sequence[Point], read: Read, *, keep_events: bool = False
+        self,
+        scenario: Scenario,
+        configurations: Sequence[Configuration],
+        read: Read,
+        *,
+        keep_events: bool = False,
     ) -> list[Values]:
-        """For each point, what is read off each replication, by name.
+        """For each configuration, what is read off each replication, by name.
 
         Args:
             scenario: what to run.
-            points: values to set, by path.
+            configurations: values to set, by path.
             read: takes numbers from a finished run; importable from its module.
             keep_events: whether runs keep every transition of every job.
         """
-        made: list[Values] = [{} for _ in points]
+        made: list[Values] = [{} for _ in configurations]
         work = _Reading(read, keep_events)
-        for outcome in evaluate(scenario, points, self.seed, range(self.replications), self.pool, work):
+        for outcome in evaluate(
+            scenario, configurations, self.seed, range(self.replications), self.pool, work
+        ):
             runs = outcome.value
             made[outcome.index] = {key: [run[key] for run in runs] for key in runs[0]}
         return made

@@ -20,16 +20,16 @@ def half_width(values: Sequence[float]) -> float:
 
 
 def paired_half_widths(rows: Sequence[Sequence[float]]) -> list[float]:
-    """The same for points that share their replications, without what the points have in common.
+    """The same for configurations that share their replications, without what they have in common.
 
-    Each replication's mean over all points is taken out, so that a workload that makes every point look good
-    or bad widens nothing: intervals that are apart belong to points that differ.
+    Each replication's mean over all configurations is taken out, so that a workload that makes each of them
+    look good or bad widens nothing: intervals that are apart belong to configurations that differ.
 
     Args:
-        rows: the values of each point, replication k at place k; as many in each.
+        rows: the values of each configuration, replication k at place k; as many in each.
 
     Returns:
-        A half-width for each point; nan for less than two points or replications.
+        A half-width for each configuration; nan for less than two configurations or replications.
 
     Source: D. Cousineau 2005, with the correction of R. D. Morey 2008 (Tutorials in Quantitative Methods for
     Psychology 1 and 4).
@@ -37,8 +37,8 @@ def paired_half_widths(rows: Sequence[Sequence[float]]) -> list[float]:
     import numpy as np
 
     values = np.asarray(rows, dtype=float)
-    points, runs = values.shape
-    if points < 2 or runs < 2:
-        return [float("nan")] * points
+    configurations, runs = values.shape
+    if configurations < 2 or runs < 2:
+        return [float("nan")] * configurations
     left = values - values.mean(axis=0)
-    return [half_width(row) * sqrt(points / (points - 1)) for row in left]
+    return [half_width(row) * sqrt(configurations / (configurations - 1)) for row in left]

@@ -104,12 +104,12 @@ def results_folder(out: Path | str | None) -> Iterator[Path | None]:
         return
     wanted = Path(out)
     made = [folder for folder in (wanted, *wanted.parents) if not folder.exists()]
-    fresh = not (wanted / FOLDER).exists()
+    new = not (wanted / FOLDER).exists()
     try:
         with holding_folder(writable_folder(wanted)):
             yield wanted
     except BaseException:
-        if fresh:
+        if new:
             _undo(wanted, made)
         raise
 

@@ -65,7 +65,7 @@ class ScenarioSpec(Table):
     )
     parts: dict[str, bool] = Field(
         default_factory=dict,
-        description="parts of the grid, each switched on or off; tables say by `part` which they belong to",
+        description="components of the grid, each switched on or off; tables name theirs by `part`",
     )
     horizon: float | None = Field(default=None, gt=0, description="s at which a run ends at the latest")
     step_length: float = Field(default=1.0, gt=0, description="s that one step advances")

@@ -90,8 +90,8 @@ class RoutineTasks(GeneratedTasks):
     def regression(self, streams: Streams, sizes: Floats) -> tuple[Floats, Floats]:
         """Time (s at speed 1) and memory (B) of calls as the regression on benchmarks has them."""
         spec, rng = self.benchmark, streams.stream(f"workload:{self.name}:benchmark")
-        points = np.repeat(np.array(spec.sizes, dtype=float), spec.repeats)
-        noise = np.clip(1 + spec.noise * rng.standard_normal(len(points)), 0.05, None)
-        time = fitted(points, self.routine.takes(points) * noise, spec.degree)
-        memory = np.maximum(polynomial(self.routine.memory, points), 1.0)
-        return polynomial(time, sizes), polynomial(fitted(points, memory, spec.degree), sizes)
+        measured = np.repeat(np.array(spec.sizes, dtype=float), spec.repeats)
+        noise = np.clip(1 + spec.noise * rng.standard_normal(len(measured)), 0.05, None)
+        time = fitted(measured, self.routine.takes(measured) * noise, spec.degree)
+        memory = np.maximum(polynomial(self.routine.memory, measured), 1.0)
+        return polynomial(time, sizes), polynomial(fitted(measured, memory, spec.degree), sizes)

@@ -52,7 +52,7 @@ DIGITS = 18  # of a number in a trace
 
 REPLICATIONS = 100_000
 WORKERS = 1_000
-SWEEP_POINTS = 1_000_000
+SWEEP_CONFIGURATIONS = 1_000_000
 BUDGET = 10_000_000  # configurations of a search
 SAMPLES = 1_000_000  # of a sensitivity analysis
 SEED = 2**64 - 1

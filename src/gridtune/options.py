@@ -134,7 +134,7 @@ FirstReplications = Annotated[
     _count("Runs of each configuration at first; the scenario's number, or 1.", limits.REPLICATIONS),
 ]
 DesignReplications = Annotated[int | None, _count("Runs of each configuration; 1.", limits.REPLICATIONS)]
-FreshReplications = Annotated[
+ValidationReplications = Annotated[
     int | None, _count("Runs of each configuration on validation seeds.", limits.REPLICATIONS)
 ]
 Jobs = Annotated[int, _count("Worker processes.", limits.WORKERS)]
@@ -206,7 +206,7 @@ Quick = Annotated[
     bool, _how("--quick", help="Do it at reduced size: fewer configurations, smaller workloads.")
 ]
 PictureOut = Annotated[Path | None, _output(help="File to draw (png, svg, pdf).")]
-All = Annotated[bool, _output("--all", help="Print every metric, by the part that it is about.")]
+All = Annotated[bool, _output("--all", help="Print every metric, by the component that it is about.")]
 Events = Annotated[bool, _keep("--events", help="Keep the event table.")]
 AllTerms = Annotated[bool, _output("--all", help="Print quantiles, classes and single logs, too.")]
 SweepPlot = Annotated[

@@ -4,7 +4,7 @@
     python -m tests.benchmarks.bench_saboteurs --work /tmp/saboteurs --rows docs/data/saboteurs.json
     python docs/making/tables.py                                              # shows them in docs/metrics.md
 
-Each scenario is run as it stands and as each of its twins (`tests.saboteurs.kinds`) under ten seeds. What a
+Each scenario is run unchanged and as each of its twins (`tests.saboteurs.kinds`) under ten seeds. What a
 search would hold against a twin is counted: its objectives, or that it loses more. Without names all shipped
 scenarios with `[search]` are run. Large ones are cut, see `SIZES`. With `--rows` a scenario's row is replaced
 by one of as many seeds or more.

@@ -43,7 +43,7 @@ def measure(name: str, work: Path, configurations: int) -> None:
     """Run what is missing of a scenario; every finished run is kept at once."""
     scenario = load(name)
     path = file_of(work, name)
-    known = {(row["point"], row["stream"]) for row in rows_of(path)}
+    known = {(row["configuration"], row["stream"]) for row in rows_of(path)}
     sampler = RandomPoints(Space.of(scenario, []), (), SEED, CONFIGURATIONS)
     with path.open("a", encoding="utf-8") as file:
         for number, configuration in [(BASELINE, {}), *enumerate(sampler.ask()[:configurations])]:
@@ -52,7 +52,7 @@ def measure(name: str, work: Path, configurations: int) -> None:
                     continue
                 metrics = metrics_of(Task(scenario, configuration, SEED, stream))
                 values = {key: one.value for key, one in metrics.items() if isfinite(one.value)}
-                file.write(json.dumps({"point": number, "stream": stream, "metrics": values}) + "\n")
+                file.write(json.dumps({"configuration": number, "stream": stream, "metrics": values}) + "\n")
                 file.flush()
 
 
@@ -70,7 +70,7 @@ def summed_up(name: str, work: Path) -> dict[str, Any]:
     """The ratios of a scenario's metrics over the configurations that are complete."""
     table: dict[int, dict[int, dict[str, float]]] = {}
     for row in rows_of(file_of(work, name)):
-        table.setdefault(row["point"], {})[row["stream"]] = row["metrics"]
+        table.setdefault(row["configuration"], {})[row["stream"]] = row["metrics"]
     baseline = table.pop(BASELINE)
     complete = [runs for runs in table.values() if len(runs) == STREAMS]
     spec = load(name).spec.search
@@ -80,10 +80,13 @@ def summed_up(name: str, work: Path) -> dict[str, Any]:
         rows = [[runs[k][metric] for k in range(STREAMS)] for runs in complete if _has(runs, metric)]
         if len(rows) > 10:
             value = ratio(np.array(rows))
-            found[metric] = {"ratio": round(value, 3) if isfinite(value) else None, "points": len(rows)}
+            found[metric] = {
+                "ratio": round(value, 3) if isfinite(value) else None,
+                "configurations": len(rows),
+            }
     allowed = [runs for runs in complete if _loss(runs, baseline) <= 0]
     return {
-        "points": len(complete),
+        "configurations": len(complete),
         "streams": STREAMS,
         "feasible": round(len(allowed) / len(complete), 3),
         "objectives": spec.objectives,

@@ -4,7 +4,7 @@
     python -m tests.benchmarks.beside_peers --peer /tmp/peer/bin/python --rows docs/data/peers.json
 
 Both read one SWF file, schedule it and write when each job started. Times are CPU times of the whole process
-and its children, memory is its peak. AccaSim (1.1.3) runs on a Python of today once the names that the module
+and its children, memory is its peak. AccaSim (1.1.3) runs on a current Python once the names that the module
 `collections` has lost are put back, which is all that is done to it; its machine is one node with as many
 cores as the site has processors, which is quicker than as many nodes. A run of more than `--longest` s of CPU
 time is given up, and counts as that long.

@@ -77,8 +77,8 @@ def measured(name: str, seed: int, work: Path) -> dict[str, Any]:
     called([*words, "--seed", str(seed), "--jobs", "2", "--out", "found"], work)
     advice = json.loads((work / "found/front.json").read_text(encoding="utf-8"))["recommendations"]
     baseline = metrics(log, held, end, {}) if advice else {}
-    judgements = [judged(one, baseline, metrics(log, held, end, one["values"])) for one in advice]
-    return {"log": name, "seed": seed, "recommendations": judgements}
+    comparisons = [judged(one, baseline, metrics(log, held, end, one["values"])) for one in advice]
+    return {"log": name, "seed": seed, "recommendations": comparisons}
 
 
 def judged(one: dict[str, Any], baseline: dict[str, float], changed: dict[str, float]) -> dict[str, Any]:

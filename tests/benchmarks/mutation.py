@@ -42,7 +42,7 @@ class Mutant:
         place: its number among all changes of the module.
         operator: kind of change.
         before, after: the expression or statement.
-        text: the line as it stands.
+        text: the unchanged line.
     """
 
     room: str

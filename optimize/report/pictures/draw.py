@@ -183,9 +183,9 @@ def draw_parallel(front: Front) -> Figure:
     """
     whole = configurations(front)
     special = whole["name"].str.isalpha()
-    kept = whole[whole["on_front"] & ~special].sort_values(front.objectives[0].name)
-    step = max(1, -(-len(kept) // LINES))
-    table = whole.loc[[*kept.index[::step], *whole.index[special]]]
+    members = whole[whole["on_front"] & ~special].sort_values(front.objectives[0].name)
+    step = max(1, -(-len(members) // LINES))
+    table = whole.loc[[*members.index[::step], *whole.index[special]]]
     every = [path for path in varied(whole, front) if table[path].nunique(dropna=True) > 1]
     columns = [parameter_axis(table, path, every) for path in reversed(every[:SCALES])]
     columns += [objective_axis(table, one) for one in front.objectives]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.reproduction.claims import Claim, hypothesis
 from gridtune.scenarios.reproduction.statistics import Finding, difference, ratio
-from gridtune.scenarios.reproduction.workbench import Point, Workbench
+from gridtune.scenarios.reproduction.workbench import Configuration, Workbench
 
 RARE = 300.0  # s between reports of the servers, in place of one minute
 
@@ -15,8 +15,14 @@ def agents(bench: Workbench) -> list[Claim]:
     size = bench.choose({}, {"workload.task.count": 150, "workload.task.window": 4_320.0})
     uncorrected: dict[str, object] = {"agent.load_correction": False}
     rare: dict[str, object] = {"agent.probe_period": RARE}
-    points: list[Point] = [{}, uncorrected, {"agent.routing.fallback": "slipped"}, rare, rare | uncorrected]
-    made = bench.evaluate(load("deadline/several-agents").override(size), points)
+    configurations: list[Configuration] = [
+        {},
+        uncorrected,
+        {"agent.routing.fallback": "slipped"},
+        rare,
+        rare | uncorrected,
+    ]
+    made = bench.evaluate(load("deadline/several-agents").override(size), configurations)
     plain, without, fallback, seldom, seldom_without = made
 
     def claim(

@@ -81,8 +81,10 @@ def sweep(bench: Workbench, name: str, figure: str, path: str, settings: dict[st
     """Sweep the number of tasks under several settings of one value, and draw a curve of each."""
     counts = numbers(bench)
     scenario = sized(bench, name)
-    points = [{"workload.count": count, path: value} for value in settings.values() for count in counts]
-    executed = iter([values["executed"] for values in bench.evaluate(scenario, points)])
+    configurations = [
+        {"workload.count": count, path: value} for value in settings.values() for count in counts
+    ]
+    executed = iter([values["executed"] for values in bench.evaluate(scenario, configurations)])
     made = {label: {count: next(executed) for count in counts} for label in settings}
     draw_counts(bench.figure(figure), scenario.spec.title, made)
     return made
@@ -195,11 +197,11 @@ def limits(bench: Workbench) -> list[Claim]:
     """Where figure 4 ends: very unequal sizes, and far more tasks than servers can do."""
     wide = compare(bench, "wide-sizes", "wide-sizes", "agent.routing.fallback", FALLBACK)
     twice = scaled(bench, 2 * OVERLOAD)
-    points = [
+    configurations = [
         {"workload.count": EXTREME, "agent.routing.fallback": fallback} for fallback in FALLBACK.values()
     ]
     # Not at reduced size: what few servers lose by it is nothing.
-    without, with_ = (values["executed"] for values in bench.evaluate(load("deadline/fig4c"), points))
+    without, with_ = (values["executed"] for values in bench.evaluate(load("deadline/fig4c"), configurations))
     speeds = {"server.speed": {"law": "uniform", "low": 0.5, "high": 1.5}, "workload.count": twice}
     mixed = [speeds | {"agent.routing.fallback": fallback} for fallback in FALLBACK.values()]
     kept, fallen = (values["executed"] for values in bench.evaluate(sized(bench, "fig4b"), mixed))

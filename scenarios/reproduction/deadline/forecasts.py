@@ -37,7 +37,7 @@ ALGORITHMS = {
 def forecast_error(bench: Workbench) -> list[Claim]:
     """Algorithms 1 to 3 under wrong forecasts."""
     keys = [(error, algorithm) for error in ERRORS for algorithm in ALGORITHMS]
-    points = [
+    configurations = [
         {
             "agent.routing": ALGORITHMS[algorithm][0],
             "agent.correction": ALGORITHMS[algorithm][1],
@@ -47,7 +47,7 @@ def forecast_error(bench: Workbench) -> list[Claim]:
     ]
     # At reduced size there are five times fewer servers and tasks.
     size = bench.choose({}, {"server.count": 20, "workload.count": 600})
-    runs = bench.evaluate(load("deadline/forecast-error").override(size), points)
+    runs = bench.evaluate(load("deadline/forecast-error").override(size), configurations)
     made: dict[tuple[str, str], Values] = dict(zip(keys, runs, strict=True))
     draw_errors(bench.figure("forecast-error"), made, list(ERRORS), list(ALGORITHMS))
     helped = [error for error in ERRORS if error not in ("none", "bias 2")]

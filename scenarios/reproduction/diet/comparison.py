@@ -77,7 +77,7 @@ class Comparison:
             ),
         )
 
-    def beats(self, n_submit: int, replication: int) -> bool:
+    def dominates(self, n_submit: int, replication: int) -> bool:
         """Whether legacy is better than DIET-ethic in one metric and as good in the two others."""
         legacy, ethic = self.legacy[n_submit], self.ethic
         gains = [
@@ -91,8 +91,8 @@ class Comparison:
 def compare(bench: Workbench, name: str, figure: str) -> Comparison:
     """Run legacy clients over all n_submit and ethic clients once, and draw the three metrics."""
     scenario, counts = f"diet/{name}", bench.choose(N_SUBMIT, FEW[name])
-    points = [{"client.dispatch": "legacy", "client.n_submit": n} for n in counts]
-    *legacy, ethic = bench.evaluate(load(scenario), [*points, {"client.dispatch": "ethic"}])
+    configurations = [{"client.dispatch": "legacy", "client.n_submit": n} for n in counts]
+    *legacy, ethic = bench.evaluate(load(scenario), [*configurations, {"client.dispatch": "ethic"}])
     made = Comparison(dict(zip(counts, legacy, strict=True)), ethic)
     draw_comparison(bench.figure(figure), load(scenario).spec.title, made.legacy, made.ethic)
     return made

@@ -138,9 +138,9 @@ def irregular(bench: Workbench, name: str, figure: str, number: int) -> list[Cla
             "DIET-ethic tunes itself: no n_submit is better in one metric and as good in the two others",
             source,
             *(
-                Finding(f"{n} does", share([made.beats(n, k) for k in days]), high=0.5, strict=True)
+                Finding(f"{n} does", share([made.dominates(n, k) for k in days]), high=0.5, strict=True)
                 for n in made.legacy
-                if n in (good, more) or any(made.beats(n, k) for k in days)
+                if n in (good, more) or any(made.dominates(n, k) for k in days)
             ),
         ),
     ]

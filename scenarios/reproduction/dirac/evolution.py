@@ -34,8 +34,8 @@ PHASE = 300.0  # s; the least that makes a phase of saturation
 
 def evolution(bench: Workbench) -> list[Claim]:
     """Figure 7: tasks queued, running and done over time on dedicated sites."""
-    points = [STRATEGIES[name] | SAMPLED for name in (PUSH, PULL)]
-    push, pull = bench.measure(load(DEDICATED), points, settled)
+    configurations = [STRATEGIES[name] | SAMPLED for name in (PUSH, PULL)]
+    push, pull = bench.measure(load(DEDICATED), configurations, settled)
     drawn = {name: counts_over_time(run_strategy(DEDICATED, name, bench.seed)) for name in (PUSH, PULL)}
     draw_evolution(bench.figure("figure-7"), drawn)
     return [

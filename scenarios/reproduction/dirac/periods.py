@@ -34,14 +34,14 @@ DOUBLED = (60.0, 120.0, 300.0, 600.0, 1200.0, 3000.0)  # s
 def periods(bench: Workbench) -> list[Claim]:
     """Figure 8: waiting times over the update period of push, on dedicated and on shared sites."""
     chosen = bench.choose(PERIODS, QUICK_PERIODS)
-    points = [STRATEGIES[PUSH] | {"middleware.update_period": period} for period in chosen]
+    configurations = [STRATEGIES[PUSH] | {"middleware.update_period": period} for period in chosen]
     others = [name for name in STRATEGIES if name != PUSH]
     push: dict[str, list[Values]] = {}
     pull: dict[str, dict[str, Values]] = {}
     for name in (DEDICATED, SHARED):
-        made = bench.evaluate(load(name), [*points, *(STRATEGIES[other] for other in others)])
-        push[name] = made[: len(points)]
-        pull[name] = dict(zip(others, made[len(points) :], strict=True))
+        made = bench.evaluate(load(name), [*configurations, *(STRATEGIES[other] for other in others)])
+        push[name] = made[: len(configurations)]
+        pull[name] = dict(zip(others, made[len(configurations) :], strict=True))
     draw_periods(bench.figure("figure-8"), chosen, push, pull)
     waits = {
         (name, period): values["meta_waiting_mean"]

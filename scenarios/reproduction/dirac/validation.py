@@ -31,9 +31,9 @@ CUSTOMERS, SERVERS, SERVICE = 1000, 4, 4.0
 
 def queue(bench: Workbench) -> list[Claim]:
     """Figure 5: runs of 1000 customers through an M/M/4 queue at each arrival rate."""
-    points = [{"queue.load": rate, "queue.customers": CUSTOMERS} for rate in LOADS]
+    configurations = [{"queue.load": rate, "queue.customers": CUSTOMERS} for rate in LOADS]
     scenario = load("queue/mmc").override({"queue.servers": SERVERS, "queue.mean_service": SERVICE})
-    runs = [values["response_mean"] for values in bench.evaluate(scenario, points)]
+    runs = [values["response_mean"] for values in bench.evaluate(scenario, configurations)]
     theory = [SERVICE + mmc_wait(SERVERS, rate, SERVICE) for rate in LOADS]
     draw_queue(bench.figure("figure-5"), LOADS, runs, theory)
     return [

@@ -24,7 +24,7 @@ from gridtune.scenarios.reproduction.statistics import (
     mean,
     ratio,
 )
-from gridtune.scenarios.reproduction.workbench import Point, Workbench
+from gridtune.scenarios.reproduction.workbench import Configuration, Workbench
 from gridtune.scenarios.results.run import Run
 from gridtune.scenarios.simulation.simulate import simulate
 
@@ -116,8 +116,8 @@ def geant4(bench: Workbench) -> list[Claim]:
     """Figure 11: the same 207 tasks by a master and as plain grid jobs."""
     scenario = load("egee/diane-geant4")
     plain: dict[str, object] = {"overlay.geant4.mode": "plain"}
-    points: list[Point] = [{}, plain, LOSSLESS, plain | LOSSLESS]
-    ours, others, ours_kept, others_kept = bench.measure(scenario, points, finished)
+    configurations: list[Configuration] = [{}, plain, LOSSLESS, plain | LOSSLESS]
+    ours, others, ours_kept, others_kept = bench.measure(scenario, configurations, finished)
     curves = {"A: user-level": _ends(simulate(scenario, bench.seed))}
     for k in range(3):
         curves[f"B{k + 1}: plain grid"] = _ends(simulate(scenario.override(plain), bench.seed, k))
@@ -200,8 +200,10 @@ def gptm3d(bench: Workbench) -> list[Claim]:
     """Figure 12: reconstructions of three sizes by up to 14 workers."""
     workers = bench.choose((1, 2, 4, 8, 14), (14,))
     keys = [(size, count) for size in SIZES for count in workers]
-    points = [{"overlay.body.tasks": SIZES[size], "overlay.body.workers": count} for size, count in keys]
-    made = dict(zip(keys, bench.measure(load("egee/gptm3d"), points, sped_up), strict=True))
+    configurations = [
+        {"overlay.body.tasks": SIZES[size], "overlay.body.workers": count} for size, count in keys
+    ]
+    made = dict(zip(keys, bench.measure(load("egee/gptm3d"), configurations, sped_up), strict=True))
     rows: dict[str, dict[int, float]] = {size: {} for size in SIZES}
     for (size, count), values in made.items():
         rows[size][count] = fmean(values["alone"]) / fmean(values["grid"])
