@@ -44,6 +44,7 @@ def command_line() -> Lines:
     yield "| 0 | done |"
     yield "| 1 | `reproduce` found a claim that is not met |"
     yield "| 2 | bad input, said in one line, before anything was computed or written |"
+    yield "| 3 | a fault of gridtune itself; the line on standard error names the path of a report |"
     yield "| 130 | interrupted; what was finished is kept, and `--resume` goes on |"
     runner = CliRunner()
     for words in _commands(get_command(cli.app), ()):
@@ -349,8 +350,10 @@ def samplers() -> Lines:
     for row in picture_rows():
         yield _row(f"`{row['kind']}`", row["shows"])
     yield "\n## Pictures of a search\n"
-    yield "`gridtune search --out DIR` leaves each of these as a PNG file, and all of them in `front.html`:"
-    yield ", ".join(f"`{name}`" for name in PLOTS) + "."
+    yield "`gridtune search --out DIR` writes `pairs.png` and the page `front.html`, which shows every picture."
+    yield "`gridtune front STUDY --plot KIND.png` draws one of them.\n\n| kind | shows |\n|---|---|"
+    for name, (_, meaning) in PLOTS.items():
+        yield _row(f"`{name}`", meaning)
 
 
 def claims() -> Lines:
