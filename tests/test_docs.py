@@ -17,7 +17,7 @@ from typer.main import get_command
 
 import gridtune as gt
 from gridtune import cli
-from gridtune.model.policy import FAMILIES, Policy
+from gridtune.model.policy import FAMILIES, Policy, make
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.document.paths import parse_assignment
 from gridtune.scenarios.document.scenario import load
@@ -235,6 +235,43 @@ def test_references_name_everything_there_is():
         assert f"## gridtune {name}" in commands
     assert "Usage: gridtune run" in commands
     assert all("\n".join(page()).startswith("# ") for page in reference.PAGES.values())
+
+
+def unit_faults(policies):
+    """Parameters of policies that hold numbers and name no unit."""
+    for policy in policies:
+        for one in policy["parameters"]:
+            if {"integer", "float", "table"} & {*one["type"].split(" or ")} and not one["unit"]:
+                yield f"{policy['family']} {policy['name']}.{one['name']}"
+
+
+def test_every_number_of_a_policy_has_a_unit_and_every_parameter_says_what_it_may_be():
+    reference, policies = module("reference"), reference_policies()
+    assert list(unit_faults(policies)) == []
+    parameters = [one for policy in policies for one in policy["parameters"]]
+    assert len(parameters) > 100
+    assert [
+        one["name"] for one in parameters if not reference.allowed(one) or len(one["help"].split()) < 2
+    ] == []
+    known = {one["name"]: reference.allowed(one) for one in parameters}
+    assert known["conservatism"] == "number, > 0, ≤ 1"
+    assert known["reservations"] == "a whole number ≥ 0, or `all`"
+    none = {"name": "weight", "type": "float", "unit": ""}
+    assert list(unit_faults([{"family": "f", "name": "p", "parameters": [none]}])) == ["f p.weight"]
+
+
+def test_the_example_of_every_policy_is_one_and_stands_where_scenarios_have_it():
+    reference, schema = module("reference"), ScenarioSpec.model_json_schema()
+    places = {
+        place.partition(" ")[0]: part
+        for name, part in schema["$defs"].items()
+        for place in reference._places(schema, name)
+    }
+    for policy in reference_policies():
+        header, line = reference.policy_example(policy).splitlines()
+        ((key, value),) = tomllib.loads(line).items()
+        assert key in places[header]["properties"], header
+        assert make(policy["family"], value).kind == policy["name"]
 
 
 def test_every_key_of_a_scenario_has_a_meaning_every_number_a_unit_and_every_table_an_example():

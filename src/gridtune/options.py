@@ -106,7 +106,7 @@ RunsAndPicture = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="RUN... KIND",
-        help="Give folders that `gridtune run --out` wrote, then the kind of picture. `--list` prints the kinds.",
+        help="Give folders of `gridtune run --out`, then the kind of picture. `--list` prints the kinds.",
         autocompletion=completion.pictures,
     ),
 ]
