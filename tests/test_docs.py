@@ -300,6 +300,29 @@ def test_every_key_of_a_scenario_has_a_meaning_every_number_a_unit_and_every_tab
     ScenarioSpec.model_validate(tomllib.loads(reference.RARE))
 
 
+def scenario_rows(page):
+    """The rows of the reference of a scenario: heading, key, type, unit, default and meaning."""
+    for table in page.partition("\n## Laws\n")[0].split("\n## ")[1:]:
+        heading = table.partition("\n")[0].partition(" {")[0]
+        for line in table.splitlines():
+            if line.startswith("| `"):
+                yield heading, *(cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1])
+
+
+def test_every_key_of_a_scenario_has_a_default_a_sentence_and_the_bounds_that_are_checked():
+    rows = list(scenario_rows("\n".join(module("reference").scenario_tables())))
+    assert len(rows) > 500
+    assert [row for row in rows if not row[4] or not re.match(r"[A-Z\[`{].*[.?…]$", row[5])] == []
+    assert [row for row in rows if re.match(r"(Of|That|By|Installed|The same|Whose) ", row[5])] == []
+    kinds = {(heading, key.strip("`")): (kind, default) for heading, key, kind, _, default, _ in rows}
+    assert kinds["The document", "horizon"] == ("number, > 0", "none")
+    assert kinds["`[[site]]`", "speed"] == ("number, > 0 or array of number, > 0", "`1.0`")
+    assert kinds["`[[site]]`", "nodes"] == ("whole number, ≥ 1, ≤ 1000000 or `log`", "required")
+    assert kinds["`[[site]]`", "prediction"][1] == '`"promise"`'
+    assert kinds["`[site.queue.quota]`", "user_slots"] == ("number, ≥ 1 or `none`", '`"none"`')
+    assert kinds["`[[sed]]`", "speed"] == ("number, > 0, or [law](#laws)", "`1.0`")
+
+
 def test_every_law_and_every_kind_of_workload_is_on_its_page():
     with pytest.raises(ValidationError) as refused:
         TypeAdapter(Law).validate_python({"law": "none"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice, product
 from math import inf, isfinite
@@ -209,22 +210,32 @@ def _value(value: float) -> str:
 
 def scenario_tables() -> Lines:
     """Every table of a scenario document with its keys."""
+    from gridtune import limits
     from gridtune.scenarios.fields.laws import Law
+    from gridtune.scenarios.fields.table import Table
     from gridtune.scenarios.tables.schema import ScenarioSpec
 
     schema = ScenarioSpec.model_json_schema()
     parts, shown = schema["$defs"], examples(schema)
     yield "# Tables of a scenario\n"
-    yield "All keys of a scenario document, from the schema that checks it (`gridtune schema` prints it for"
-    yield "editors). How they fit together: [writing a scenario](../writing-a-scenario.md). Where a *law* is"
-    yield "expected, a number stands for itself; the [laws](#laws) are below.\n"
+    yield "These are all keys of a scenario document. `gridtune schema` prints the schema that checks them,"
+    yield "for editors. [Writing a scenario](../writing-a-scenario.md) says how they fit together. Where a"
+    yield "*law* is expected, a number stands for itself; the [laws](#laws) are below. A number without other"
+    yield f"bounds lies between -{limits.NUMBER:g} and {limits.NUMBER:g}, a whole number between"
+    yield f"-{limits.WHOLE:g} and {limits.WHOLE:g}. The default *none* means that the key has no value until"
+    yield "you give one.\n"
     yield "## The document"
-    yield from _keys(schema, parts)
-    for name, part in parts.items():
-        places = ", ".join(f"`{place}`" for place in _places(schema, name))
-        yield f"\n## {_title(name)}\n\n{_sentence(part.get('description', ''))} Written as {places}."
+    yield from _keys(schema, parts, ScenarioSpec)
+    models = {one.__name__: one for one in _subclasses(Table)}
+    headings = titles(schema)
+    for name, heading in headings.items():
+        part, (_, *others) = parts[name], _places(schema, name)
+        yield f"\n## {heading} {{ #{_anchor(name)} }}\n\n{_sentence(part.get('description', ''))}"
+        if others:
+            yield f"It is also written as {', '.join(f'`{place}`' for place in others)}."
         yield f"\n```toml\n{shown[name]}\n```"
-        yield from _keys(part, parts)
+        model = models.get(name) or getattr(sys.modules[_module(name)], name.rpartition("__")[2])
+        yield from _keys(part, parts, model)
     yield "\n## Laws\n\nA number, or a table with `law`.\n\n| law | parameters | meaning |\n|---|---|---|"
     for law in get_args(get_args(Law)[0]):
         fields = {key: field for key, field in law.model_fields.items() if key != "law"}
@@ -337,11 +348,46 @@ def _named(value: dict[str, Any]) -> Iterator[str]:
             yield from _named(each)
 
 
-def _keys(part: dict[str, Any], parts: dict[str, Any]) -> Lines:
+def titles(schema: dict[str, Any]) -> dict[str, str]:
+    """The heading of each part of the schema, in the order of a document: its place, as it is written."""
+    parts, keys = schema["$defs"], [*schema["properties"]]
+    places = {name: _places(schema, name)[0] for name in parts}
+    shared = Counter(places.values())
+
+    def order(name: str) -> tuple[int, int]:
+        path = re.sub(r"[^\w.].*", "", places[name].lstrip("[")).split(".")
+        return keys.index(path[0]), len(path)
+
+    found = {}
+    for name in sorted(parts, key=order):
+        key = (parts[name].get("required") or [*parts[name]["properties"]])[0]
+        found[name] = f"`{places[name]}`" + (f" with `{key}`" if shared[places[name]] > 1 else "")
+    return found
+
+
+def _subclasses(cls: type) -> Iterator[Any]:
+    for one in cls.__subclasses__():
+        yield one
+        yield from _subclasses(one)
+
+
+def _module(name: str) -> str:
+    """The module of a class that shares its name with another one: the schema puts it before the name."""
+    return name.rpartition("__")[0].replace("__", ".")
+
+
+def _keys(part: dict[str, Any], parts: dict[str, Any], model: Any) -> Lines:
     yield "\n| key | type | unit | default | meaning |\n|---|---|---|---|---|"
+    known = {field.alias or name: field for name, field in model.model_fields.items()}
     for key, value in part.get("properties", {}).items():
-        default = "required" if key in part.get("required", ()) else _default(value)
-        yield _row(f"`{key}`", _type(value, parts), unit(value, parts), default, meaning(value, parts))
+        default = "required" if key in part.get("required", ()) else default_of(known[key])
+        said = _sentence(READ.sub(lambda found: f"{NOUNS[found[1]]} in {found[1]}", meaning(value, parts)))
+        yield _row(f"`{key}`", _type(value, parts, key), unit(value, parts), default, said)
+
+
+# What is measured in a unit with which a meaning begins.
+NOUNS = {"s": "time", "W": "power", "J": "energy"}
+READ = re.compile(r"^(s|W|J)\b")
 
 
 def meaning(value: dict[str, Any], parts: dict[str, Any]) -> str:
@@ -386,29 +432,38 @@ def unit(value: dict[str, Any], parts: dict[str, Any]) -> str:
     return min(said, key=lambda each: each[0])[1] if said else ""
 
 
-def _default(value: dict[str, Any]) -> str:
-    default = value.get("default")
-    if isinstance(default, dict) and set(default) == {"law", "value"}:
-        default = default["value"]
-    if default is None or default == "" or isinstance(default, dict | list):
-        return ""
-    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
+def default_of(field: Any) -> str:
+    """The default of a key: "none" where there is none, "see there" for a table with its own defaults."""
+    from pydantic import BaseModel
+
+    from gridtune.model.policy import Policy
+    from gridtune.scenarios.fields.laws import Constant
+
+    default = field.get_default(call_default_factory=True, validated_data={})
+    if isinstance(default, Constant):
+        default = default.value
+    if isinstance(default, Policy):
+        default = default.kind
+    if isinstance(default[0] if isinstance(default, list) and default else default, BaseModel):
+        return "see there"
+    return "none" if default in (None, "", [], {}) else f"`{_toml(default)}`"
 
 
-def _type(value: dict[str, Any], parts: dict[str, Any]) -> str:
-    """A JSON type in words."""
+def _type(value: dict[str, Any], parts: dict[str, Any], key: str = "") -> str:
+    """A JSON type in words; whole numbers under some keys have a greatest value of their own."""
     if "$ref" in value:
         name = value["$ref"].rpartition("/")[2]
-        return f"[{_title(name)}](#{_title(name).lower().replace(' ', '-')})"
+        kind = parts[name].get("properties", {}).get("kind", {}).get("const")
+        return f"[table{f' `{kind}`' if kind else ''}](#{_anchor(name)})"
     if "const" in value:
         return f"`{value['const']}`"
     if "enum" in value:
         return ", ".join(f"`{choice}`" for choice in value["enum"])
     several = value.get("anyOf") or value.get("oneOf")
     if several:
-        kinds = [_type(each, parts) for each in several if each.get("type") != "null"]
-        if kinds == ["number", "table"]:
-            return "number or [law](#laws)"
+        kinds = [_type(each, parts, key) for each in several if each.get("type") != "null"]
+        if len(kinds) == 2 and kinds[0].startswith("number") and kinds[1] == "table":
+            return f"{kinds[0]}, or [law](#laws)"
         return " or ".join(dict.fromkeys(kinds))
     if value.get("type") == "array":
         return f"array of {_type(value.get('items', {}), parts)}"
@@ -416,17 +471,22 @@ def _type(value: dict[str, Any], parts: dict[str, Any]) -> str:
         inner = value.get("additionalProperties")
         return f"table of {_type(inner, parts)}" if isinstance(inner, dict) else "table"
     words = {"string": "text", "boolean": "true or false", "integer": "whole number", "number": "number"}
-    return words.get(value.get("type", ""), "any") + _limits(value)
+    return words.get(value.get("type", ""), "any") + _limits(value, key)
 
 
-def _limits(value: dict[str, Any]) -> str:
+def _limits(value: dict[str, Any], key: str = "") -> str:
+    from gridtune.limits import COUNTS
+
+    if value.get("type") == "integer" and key in COUNTS:
+        value = {"maximum": COUNTS[key], **value}
     signs = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
-    said = [f"{sign} {value[name]:g}" for name, sign in signs.items() if name in value]
+    said = [f"{sign} {value[name]:.12g}" for name, sign in signs.items() if name in value]
     return f", {', '.join(said)}" if said else ""
 
 
-def _title(name: str) -> str:
-    return name.removeprefix("gridtune__scenarios__tables__").replace("__", " ")
+def _anchor(name: str) -> str:
+    """Where a part stands on the page: pages link to it by the name of its class."""
+    return name.removeprefix("gridtune__scenarios__tables__").replace("__", "-").lower()
 
 
 def shipped() -> Lines:
@@ -477,7 +537,7 @@ def claims() -> Lines:
 
 def _sentence(text: str) -> str:
     text = " ".join(text.split())
-    return text[:1].upper() + text[1:] + ("" if not text or text[-1] in ".?" else ".")
+    return text[:1].upper() + text[1:] + ("" if not text or text[-1] in ".?…" else ".")
 
 
 def _row(*cells: str) -> str:
