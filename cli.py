@@ -172,7 +172,7 @@ def search(
     replications: options.FirstReplications = None,
     jobs: options.AllJobs = None,
     dask: options.Dask = None,
-    seed: options.Seed = 1,
+    seed: options.SearchSeed = 1,
     storage: options.Storage = None,
     study: options.StudyName = None,
     resume: options.Resume = False,

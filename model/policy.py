@@ -65,6 +65,7 @@ FAMILIES: dict[str, str] = {
     "forecast": "what is believed of a server's speed, load and links",
 }
 
+PURE = ("", "none", "ratio", "count")  # units that are not written behind a number
 PLUGIN_DIGEST = "__plugin_digest__"  # in the module of a plug-in: SHA-256 of its content
 loading: ContextVar[str] = ContextVar("loading", default="")  # the plug-in file that is being run, whole path
 
@@ -91,7 +92,7 @@ def parameter(
         default: the default value; required in the scenario if left out.
         default_factory: makes the default value, instead of `default`, where it is a table.
         help: the meaning in one line.
-        unit: the unit of the value, e.g. `s`; "" for a pure number.
+        unit: the unit of the value, e.g. `s`; `count`, `ratio`, `none` or "" for a pure number.
         low, high: sensible bounds for a search, in the unit.
         log: whether a search should treat it on a logarithmic scale.
         minimum, maximum: values that make sense at all, in the unit; anything outside is refused.

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from gridtune import limits
 from gridtune.optimize.budget import Budget, seconds_of
 from gridtune.optimize.records.values import Value
 from gridtune.scenarios.errors import ScenarioError
@@ -72,7 +73,7 @@ class SearchConfig(BaseModel):
             raise ScenarioError(f"{name} {str(first['input'])[:60]}: {first['msg'].lower()}") from None
         if made.replications is not None and made.replications < 1:
             raise ScenarioError(f"replications {made.replications}: at least 1 is needed")
-        if not 0 <= made.seed < 2**32:
+        if not 0 <= made.seed <= limits.SEARCH_SEED:
             raise ScenarioError(f"seed {made.seed}: expected a whole number from 0 to 2**32 - 1")
         return made
 

@@ -4,10 +4,15 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Annotated
 
 import pandas as pd
 import pytest
+import typer
+from typer.main import get_command
+from typer.testing import CliRunner
 
+from gridtune import cli
 from gridtune.scenarios.results.locks import FOLDER, holding_folder
 from tests.forked import called
 from tests.processes import environment
@@ -288,3 +293,69 @@ def test_an_interrupted_command_says_so():
     )
     assert ended.returncode == 130
     assert ended.stderr.strip() == "gridtune: interrupted"
+
+
+def all_commands(command, path=()):
+    """Every command with its words."""
+    inner = getattr(command, "commands", {})
+    if not inner or getattr(command, "invoke_without_command", False):
+        yield path, command
+    for name, each in inner.items():
+        yield from all_commands(each, (*path, name))
+
+
+def number(parameter):
+    return parameter.type_descriptor.annotation in (int, float)
+
+
+def help_faults(command):
+    """What the help of a command fails to say of its options and arguments."""
+    context = command.make_context("x", [], resilient_parsing=True)
+    for one in command.get_params(context):
+        record = one.get_help_record(context)
+        said = (one.help or "").strip()
+        if not record or not said or not said[0].isupper() or not said.endswith((".", ".)")):
+            yield f"{one.name}: no sentence: {said!r}"
+        if number(one):
+            if one.min is None or one.max is None or ".." not in record[0]:
+                yield f"{one.name}: no bounds: {record[0]}"
+            if "[default: " not in record[1]:
+                yield f"{one.name}: no default: {record[1]}"
+
+
+def test_help_has_a_sentence_for_each_option_and_bounds_and_default_of_each_number():
+    commands = list(all_commands(get_command(cli.app)))
+    assert len(commands) > 15
+    numbers = 0
+    for words, command in commands:
+        assert list(help_faults(command)) == [], words
+        numbers += sum(map(number, command.params))
+    assert numbers > 30
+
+
+def test_help_fits_a_terminal():
+    runner = CliRunner()
+    for words, _ in all_commands(get_command(cli.app)):
+        shown = runner.invoke(cli.app, [*words, "--help"], prog_name="gridtune", terminal_width=80).output
+        assert [line for line in shown.splitlines() if len(line) > 80] == [], words
+
+
+def test_help_without_a_sentence_bounds_or_default_is_found():
+    app = typer.Typer()
+
+    @app.command()
+    def made(
+        name: Annotated[str, typer.Option()] = "",
+        size: Annotated[int | None, typer.Option(help="Set the size.")] = None,
+    ):
+        """Do it."""
+
+    found = " ".join(help_faults(get_command(app)))
+    assert [word in found for word in ("name: no sentence", "size: no bounds", "size: no default")] == [
+        True
+    ] * 3
+
+
+def test_the_seed_of_a_search_is_refused_before_anything_is_read():
+    assert "4294967295" in refused("search", "diet/day-regular", "--seed", 2**32)
+    assert gridtune("run", "diet/day-regular", "--seed", 2**64 - 1).returncode == 0

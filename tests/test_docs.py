@@ -17,7 +17,7 @@ from typer.main import get_command
 
 import gridtune as gt
 from gridtune import cli
-from gridtune.model.policy import FAMILIES, Policy
+from gridtune.model.policy import FAMILIES, Policy, make
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.document.paths import parse_assignment
 from gridtune.scenarios.document.scenario import load
@@ -237,6 +237,43 @@ def test_references_name_everything_there_is():
     assert all("\n".join(page()).startswith("# ") for page in reference.PAGES.values())
 
 
+def unit_faults(policies):
+    """Parameters of policies that hold numbers and name no unit."""
+    for policy in policies:
+        for one in policy["parameters"]:
+            if {"integer", "float", "table"} & {*one["type"].split(" or ")} and not one["unit"]:
+                yield f"{policy['family']} {policy['name']}.{one['name']}"
+
+
+def test_every_number_of_a_policy_has_a_unit_and_every_parameter_says_what_it_may_be():
+    reference, policies = module("reference"), reference_policies()
+    assert list(unit_faults(policies)) == []
+    parameters = [one for policy in policies for one in policy["parameters"]]
+    assert len(parameters) > 100
+    assert [
+        one["name"] for one in parameters if not reference.allowed(one) or len(one["help"].split()) < 2
+    ] == []
+    known = {one["name"]: reference.allowed(one) for one in parameters}
+    assert known["conservatism"] == "number, > 0, ≤ 1"
+    assert known["reservations"] == "a whole number ≥ 0, or `all`"
+    none = {"name": "weight", "type": "float", "unit": ""}
+    assert list(unit_faults([{"family": "f", "name": "p", "parameters": [none]}])) == ["f p.weight"]
+
+
+def test_the_example_of_every_policy_is_one_and_stands_where_scenarios_have_it():
+    reference, schema = module("reference"), ScenarioSpec.model_json_schema()
+    places = {
+        place.partition(" ")[0]: part
+        for name, part in schema["$defs"].items()
+        for place in reference._places(schema, name)
+    }
+    for policy in reference_policies():
+        header, line = reference.policy_example(policy).splitlines()
+        ((key, value),) = tomllib.loads(line).items()
+        assert key in places[header]["properties"], header
+        assert make(policy["family"], value).kind == policy["name"]
+
+
 def test_every_key_of_a_scenario_has_a_meaning_every_number_a_unit_and_every_table_an_example():
     reference, schema = module("reference"), ScenarioSpec.model_json_schema()
     parts = schema["$defs"]
@@ -261,6 +298,29 @@ def test_every_key_of_a_scenario_has_a_meaning_every_number_a_unit_and_every_tab
     assert [units[key] for key in some] == ["s", "bytes", "bytes/s", "count", "ratio", "0 to 1"]
     assert reference.examples(schema).keys() == parts.keys()
     ScenarioSpec.model_validate(tomllib.loads(reference.RARE))
+
+
+def scenario_rows(page):
+    """The rows of the reference of a scenario: heading, key, type, unit, default and meaning."""
+    for table in page.partition("\n## Laws\n")[0].split("\n## ")[1:]:
+        heading = table.partition("\n")[0].partition(" {")[0]
+        for line in table.splitlines():
+            if line.startswith("| `"):
+                yield heading, *(cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1])
+
+
+def test_every_key_of_a_scenario_has_a_default_a_sentence_and_the_bounds_that_are_checked():
+    rows = list(scenario_rows("\n".join(module("reference").scenario_tables())))
+    assert len(rows) > 500
+    assert [row for row in rows if not row[4] or not re.match(r"[A-Z\[`{].*[.?…]$", row[5])] == []
+    assert [row for row in rows if re.match(r"(Of|That|By|Installed|The same|Whose) ", row[5])] == []
+    kinds = {(heading, key.strip("`")): (kind, default) for heading, key, kind, _, default, _ in rows}
+    assert kinds["The document", "horizon"] == ("number, > 0", "none")
+    assert kinds["`[[site]]`", "speed"] == ("number, > 0 or array of number, > 0", "`1.0`")
+    assert kinds["`[[site]]`", "nodes"] == ("whole number, ≥ 1, ≤ 1000000 or `log`", "required")
+    assert kinds["`[[site]]`", "prediction"][1] == '`"promise"`'
+    assert kinds["`[site.queue.quota]`", "user_slots"] == ("number, ≥ 1 or `none`", '`"none"`')
+    assert kinds["`[[sed]]`", "speed"] == ("number, > 0, or [law](#laws)", "`1.0`")
 
 
 def test_every_law_and_every_kind_of_workload_is_on_its_page():

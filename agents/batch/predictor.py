@@ -10,14 +10,24 @@ from gridtune.agents.batch.interruptions import leaves_at, planned_end
 from gridtune.model.agenda import ARRIVAL
 from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, EXPIRED, Job
-from gridtune.model.metrics.registry import define
+from gridtune.model.metrics.registry import SHARE, define
 from gridtune.model.metrics.users import mean
 from gridtune.model.prediction import Ended, Prediction
 
 define(
-    "prediction_accuracy", "", "maximize", "mean of the lesser over the greater of run time and prediction"
+    "prediction_accuracy",
+    "",
+    "maximize",
+    "mean of the lesser over the greater of run time and prediction",
+    within=SHARE,
 )
-define("exceeded_predictions", "", "minimize", "jobs that ran longer than predicted, over ended jobs")
+define(
+    "exceeded_predictions",
+    "",
+    "minimize",
+    "jobs that ran longer than predicted, over ended jobs",
+    within=SHARE,
+)
 
 
 class Exceeded(NamedTuple):

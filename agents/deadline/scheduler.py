@@ -15,11 +15,11 @@ from gridtune.model.deadline.routing import TaskRouting, Times
 from gridtune.model.deadline.timetable import Timetable
 from gridtune.model.grid import Grid
 from gridtune.model.job import CREATED, DONE, REJECTED, Job
-from gridtune.model.metrics.registry import define
+from gridtune.model.metrics.registry import SHARE, define
 
 define("executed", "tasks", "maximize", "tasks completed before their deadline")
 define("missed", "tasks", "minimize", "tasks not completed before their deadline, rejected ones included")
-define("missed_fraction", "", "minimize", "missed tasks over all tasks")
+define("missed_fraction", "", "minimize", "missed tasks over all tasks", within=SHARE)
 define("missed_high_priority", "tasks", "minimize", "missed tasks of high priority")
 define("missed_low_priority", "tasks", "minimize", "missed tasks of lower priority")
 define("rejected", "tasks", "minimize", "tasks for which no server could meet the deadline")

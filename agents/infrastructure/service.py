@@ -11,10 +11,16 @@ import mesa
 
 from gridtune.model.agenda import ARRIVAL, Action
 from gridtune.model.grid import Grid
-from gridtune.model.metrics.registry import define
+from gridtune.model.metrics.registry import SHARE, define
 
 define("service_wait_mean", "s", "minimize", "mean wait of requests for a thread of their service")
-define("service_load", "", "minimize", "of the busiest service: share of time that its threads were busy")
+define(
+    "service_load",
+    "",
+    "minimize",
+    "of the busiest service: share of time that its threads were busy",
+    within=SHARE,
+)
 
 Request = tuple[float, Action, Any]
 

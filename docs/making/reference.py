@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import product
+from itertools import islice, product
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any, get_args
 
@@ -44,6 +46,7 @@ def command_line() -> Lines:
     yield "| 0 | done |"
     yield "| 1 | `reproduce` found a claim that is not met |"
     yield "| 2 | bad input, said in one line, before anything was computed or written |"
+    yield "| 3 | a fault of gridtune itself; the line on standard error names the path of a report |"
     yield "| 130 | interrupted; what was finished is kept, and `--resume` goes on |"
     runner = CliRunner()
     for words in _commands(get_command(cli.app), ()):
@@ -65,9 +68,10 @@ def policies() -> Lines:
     from gridtune.scenarios.document.catalogue import policy_tree
 
     yield "# Policies\n"
-    yield "What `gridtune policies` lists. A policy is chosen by name or by a table with `kind` and"
-    yield "parameters; the bounds are those that a search would sensibly use."
-    yield "[Your own](../writing-a-policy.md) join them."
+    yield "`gridtune policies` lists these policies. A scenario chooses one by its name, or by a table with"
+    yield "`kind` and parameters; the examples show defaults. Any number is at most 1e18 in size. A search"
+    yield "varies a parameter within the *search range* unless you give another one. The units *ratio*,"
+    yield "*count* and *none* stand for pure numbers. [Your own](../writing-a-policy.md) join the list."
     tree = policy_tree()
     for family, meaning in FAMILIES.items():
         yield f"\n## {family}\n\n{_sentence(meaning)}"
@@ -80,38 +84,158 @@ def _policy(policy: dict[str, Any]) -> Lines:
     source = f" *{policy['source']}*" if policy["source"] else ""
     yield f"\n### {policy['family']}: {policy['name']}\n\n{policy['summary']}{source}"
     if policy["parameters"]:
-        yield "\n| parameter | default | unit | bounds | meaning |\n|---|---|---|---|---|"
+        yield "\n| parameter | allowed values | default | unit | search range | meaning |"
+        yield "|---|---|---|---|---|---|"
     for each in policy["parameters"]:
-        default = "required" if each["default"] is None else f"`{each['default']}`"
-        yield _row(f"`{each['name']}`", default, each["unit"], _bounds(each), each["help"])
+        default = "required" if each["default"] is None else f"`{_toml(each['default'])}`"
+        yield _row(
+            f"`{each['name']}`", allowed(each), default, each["unit"], _search_range(each), each["help"]
+        )
+    yield f"\n```toml\n{policy_example(policy)}\n```"
 
 
-def _bounds(parameter: dict[str, Any]) -> str:
+# Where a policy of a family stands in a scenario: the header of a table, and the key.
+PLACES = {
+    "discipline": "[[sed]] discipline",
+    "dispatch": "[[client]] dispatch",
+    "estimation": "[[sed]] estimation",
+    "pool": "[sed.lease] pool",
+    "reallocation": "[[client]] reallocation",
+    "aggregation": "[hierarchy] rank",
+    "choice": "[[client]] choice",
+    "batch": "[[site]] policy",
+    "prediction": "[[site]] prediction",
+    "routing": "[agent] routing",
+    "routing depth": "[middleware] routing",
+    "routing traversal": "[middleware] routing",
+    "migration": "[middleware] migration",
+    "ranking": "[wms] ranking",
+    "arbitration": "[portal] arbitration",
+    "assignment": "[[overlay]] assignment",
+    "recovery": "[[overlay]] recovery",
+    "matching": "[middleware] matching",
+    "retry": "[middleware] retry",
+    "blacklist": "[middleware] blacklist",
+    "control": "[[harvester]] controller",
+    "victims": "[[harvester]] victims",
+    "forecast": "[agent] forecast",
+}
+COMBINED = [{"kind": "p", "sensor": "load", "reference": 8.0}, {"kind": "tap"}]  # controllers of another
+
+
+def policy_example(policy: dict[str, Any]) -> str:
+    """The lines of a scenario that choose a policy, with some of its parameters."""
+    header, key = PLACES.get(f"{policy['family']} {policy['name']}", PLACES[policy["family"]]).split()
+    given = {one["name"]: one["default"] for one in policy["parameters"] if one["default"] not in ({}, inf)}
+    shown = {name: COMBINED if value is None else value for name, value in islice(given.items(), 3)}
+    return f"{header}\n{key} = {_toml({'kind': policy['name'], **shown} if shown else policy['name'])}"
+
+
+def allowed(parameter: dict[str, Any]) -> str:
+    """The values that a parameter takes: its type with hard bounds, or its choices."""
     if parameter["choices"]:
-        return ", ".join(f"`{choice}`" for choice in parameter["choices"])
+        numbers = "a whole number ≥ 0, or " if "integer" in parameter["type"] else ""
+        return numbers + ", ".join(f"`{choice}`" for choice in parameter["choices"])
+    words = {"integer": "whole number", "float": "number", "string": "text", "boolean": "true or false"}
+    least = "exclusiveMinimum" if parameter["exclusive"] else "minimum"
+    bounds = {least: parameter["minimum"], "maximum": parameter["maximum"]}
+    kind = words.get(parameter["type"], parameter["type"])
+    return kind + _limits({name: value for name, value in bounds.items() if value is not None})
+
+
+def _toml(value: Any) -> str:
+    from gridtune.scenarios.calibration.written import toml
+
+    return toml(value)
+
+
+def _search_range(parameter: dict[str, Any]) -> str:
     if parameter["low"] is None:
-        return ""
+        return "none"
     return f"{parameter['low']:g} to {parameter['high']:g}" + (", logarithmic" if parameter["log"] else "")
+
+
+SHOWN, SHOWN_CLASS = "federation/small", "sdj"  # a run that shows a value of most metrics
+
+
+def metrics() -> Lines:
+    """Every metric with its unit, the values that it may have, and one of them."""
+    import gridtune.scenarios.systems.registry  # noqa: F401 - importing the systems defines their metrics
+    from gridtune.model.metrics import registry as known
+    from gridtune.scenarios.document.scenario import load
+    from gridtune.scenarios.simulation.simulate import simulate
+
+    run = simulate(load(SHOWN)).metrics
+    classes = {f"{name}.{SHOWN_CLASS}": one for name, one in known.CLASS_METRICS.items()}
+    sizes = {f"{name}.{size}": one for size in known.SIZES for name, one in known.SIZE_METRICS.items()}
+    queues = {f"{name}.{known.QUEUE}NAME": one for name, one in known.QUEUE_METRICS.items()}
+    listed = {*known.ALWAYS, *known.HARM_METRICS}
+    others = {name: one for name, one in known.METRICS.items() if name not in listed and "." not in name}
+    yield "# Metrics\n"
+    yield "[Users and metrics](../metrics.md) defines the metrics that have no obvious meaning. `gridtune run"
+    yield "SCENARIO --all` prints those that a scenario has. All of them can be objectives of a search:\n"
+    yield '```toml\n[search]\nobjectives = ["waiting_mean", "slowdown_mean.wide-long"]\n```\n'
+    yield f"The column *example* has the value in a run of `{SHOWN}` with seed 1. A dash means that this run"
+    yield "has no such value. Every number may also be missing (`null` in JSON) where nothing was measured."
+    for title, text, table in (
+        ("Every run", "These metrics exist in every scenario.", {n: known.METRICS[n] for n in known.ALWAYS}),
+        ("Classes of jobs", CLASS_TEXT, classes),
+        ("Sizes of jobs", "Scenarios with batch sites have these metrics of mandatory jobs.", sizes),
+        ("Longest waits", HARM_TEXT, {**known.HARM_METRICS, **queues}),
+        ("Components", "These metrics exist where a scenario has the component that they are about.", others),
+    ):
+        yield f"\n## {title}\n\n{text}\n\n| metric | unit | better | range | example | meaning |"
+        yield "|---|---|---|---|---|---|"
+        for name, one in table.items():
+            better = "less" if one.direction == "minimize" else "more"
+            shown = _value(run[name].value) if name in run else "–"
+            yield _row(f"`{name}`", one.unit or "none", better, value_range(one), shown, one.meaning)
+
+
+CLASS_TEXT = f"""A scenario with two or more classes of jobs has them all for each. The class is the `role`
+of a workload. The table shows the names of the class `{SHOWN_CLASS}`. Another class stands behind the dot."""
+HARM_TEXT = """Scenarios with batch sites have these metrics of mandatory jobs. The
+[classes](../metrics.md#longest-waits) are those of the processors and of the run time of a job."""
+
+
+def value_range(definition: Any) -> str:
+    """The values that a metric may have."""
+    low, high = definition.within
+    return f"≥ {low:g}" if high == inf else f"{low:g} to {high:g}"
+
+
+def _value(value: float) -> str:
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}" if isfinite(value) else "–"
 
 
 def scenario_tables() -> Lines:
     """Every table of a scenario document with its keys."""
+    from gridtune import limits
     from gridtune.scenarios.fields.laws import Law
+    from gridtune.scenarios.fields.table import Table
     from gridtune.scenarios.tables.schema import ScenarioSpec
 
     schema = ScenarioSpec.model_json_schema()
     parts, shown = schema["$defs"], examples(schema)
     yield "# Tables of a scenario\n"
-    yield "All keys of a scenario document, from the schema that checks it (`gridtune schema` prints it for"
-    yield "editors). How they fit together: [writing a scenario](../writing-a-scenario.md). Where a *law* is"
-    yield "expected, a number stands for itself; the [laws](#laws) are below.\n"
+    yield "These are all keys of a scenario document. `gridtune schema` prints the schema that checks them,"
+    yield "for editors. [Writing a scenario](../writing-a-scenario.md) says how they fit together. Where a"
+    yield "*law* is expected, a number stands for itself; the [laws](#laws) are below. A number without other"
+    yield f"bounds lies between -{limits.NUMBER:g} and {limits.NUMBER:g}, a whole number between"
+    yield f"-{limits.WHOLE:g} and {limits.WHOLE:g}. The default *none* means that the key has no value until"
+    yield "you give one.\n"
     yield "## The document"
-    yield from _keys(schema, parts)
-    for name, part in parts.items():
-        places = ", ".join(f"`{place}`" for place in _places(schema, name))
-        yield f"\n## {_title(name)}\n\n{_sentence(part.get('description', ''))} Written as {places}."
+    yield from _keys(schema, parts, ScenarioSpec)
+    models = {one.__name__: one for one in _subclasses(Table)}
+    headings = titles(schema)
+    for name, heading in headings.items():
+        part, (_, *others) = parts[name], _places(schema, name)
+        yield f"\n## {heading} {{ #{_anchor(name)} }}\n\n{_sentence(part.get('description', ''))}"
+        if others:
+            yield f"It is also written as {', '.join(f'`{place}`' for place in others)}."
         yield f"\n```toml\n{shown[name]}\n```"
-        yield from _keys(part, parts)
+        model = models.get(name) or getattr(sys.modules[_module(name)], name.rpartition("__")[2])
+        yield from _keys(part, parts, model)
     yield "\n## Laws\n\nA number, or a table with `law`.\n\n| law | parameters | meaning |\n|---|---|---|"
     for law in get_args(get_args(Law)[0]):
         fields = {key: field for key, field in law.model_fields.items() if key != "law"}
@@ -224,11 +348,46 @@ def _named(value: dict[str, Any]) -> Iterator[str]:
             yield from _named(each)
 
 
-def _keys(part: dict[str, Any], parts: dict[str, Any]) -> Lines:
+def titles(schema: dict[str, Any]) -> dict[str, str]:
+    """The heading of each part of the schema, in the order of a document: its place, as it is written."""
+    parts, keys = schema["$defs"], [*schema["properties"]]
+    places = {name: _places(schema, name)[0] for name in parts}
+    shared = Counter(places.values())
+
+    def order(name: str) -> tuple[int, int]:
+        path = re.sub(r"[^\w.].*", "", places[name].lstrip("[")).split(".")
+        return keys.index(path[0]), len(path)
+
+    found = {}
+    for name in sorted(parts, key=order):
+        key = (parts[name].get("required") or [*parts[name]["properties"]])[0]
+        found[name] = f"`{places[name]}`" + (f" with `{key}`" if shared[places[name]] > 1 else "")
+    return found
+
+
+def _subclasses(cls: type) -> Iterator[Any]:
+    for one in cls.__subclasses__():
+        yield one
+        yield from _subclasses(one)
+
+
+def _module(name: str) -> str:
+    """The module of a class that shares its name with another one: the schema puts it before the name."""
+    return name.rpartition("__")[0].replace("__", ".")
+
+
+def _keys(part: dict[str, Any], parts: dict[str, Any], model: Any) -> Lines:
     yield "\n| key | type | unit | default | meaning |\n|---|---|---|---|---|"
+    known = {field.alias or name: field for name, field in model.model_fields.items()}
     for key, value in part.get("properties", {}).items():
-        default = "required" if key in part.get("required", ()) else _default(value)
-        yield _row(f"`{key}`", _type(value, parts), unit(value, parts), default, meaning(value, parts))
+        default = "required" if key in part.get("required", ()) else default_of(known[key])
+        said = _sentence(READ.sub(lambda found: f"{NOUNS[found[1]]} in {found[1]}", meaning(value, parts)))
+        yield _row(f"`{key}`", _type(value, parts, key), unit(value, parts), default, said)
+
+
+# What is measured in a unit with which a meaning begins.
+NOUNS = {"s": "time", "W": "power", "J": "energy"}
+READ = re.compile(r"^(s|W|J)\b")
 
 
 def meaning(value: dict[str, Any], parts: dict[str, Any]) -> str:
@@ -273,29 +432,38 @@ def unit(value: dict[str, Any], parts: dict[str, Any]) -> str:
     return min(said, key=lambda each: each[0])[1] if said else ""
 
 
-def _default(value: dict[str, Any]) -> str:
-    default = value.get("default")
-    if isinstance(default, dict) and set(default) == {"law", "value"}:
-        default = default["value"]
-    if default is None or default == "" or isinstance(default, dict | list):
-        return ""
-    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
+def default_of(field: Any) -> str:
+    """The default of a key: "none" where there is none, "see there" for a table with its own defaults."""
+    from pydantic import BaseModel
+
+    from gridtune.model.policy import Policy
+    from gridtune.scenarios.fields.laws import Constant
+
+    default = field.get_default(call_default_factory=True, validated_data={})
+    if isinstance(default, Constant):
+        default = default.value
+    if isinstance(default, Policy):
+        default = default.kind
+    if isinstance(default[0] if isinstance(default, list) and default else default, BaseModel):
+        return "see there"
+    return "none" if default in (None, "", [], {}) else f"`{_toml(default)}`"
 
 
-def _type(value: dict[str, Any], parts: dict[str, Any]) -> str:
-    """A JSON type in words."""
+def _type(value: dict[str, Any], parts: dict[str, Any], key: str = "") -> str:
+    """A JSON type in words; whole numbers under some keys have a greatest value of their own."""
     if "$ref" in value:
         name = value["$ref"].rpartition("/")[2]
-        return f"[{_title(name)}](#{_title(name).lower().replace(' ', '-')})"
+        kind = parts[name].get("properties", {}).get("kind", {}).get("const")
+        return f"[table{f' `{kind}`' if kind else ''}](#{_anchor(name)})"
     if "const" in value:
         return f"`{value['const']}`"
     if "enum" in value:
         return ", ".join(f"`{choice}`" for choice in value["enum"])
     several = value.get("anyOf") or value.get("oneOf")
     if several:
-        kinds = [_type(each, parts) for each in several if each.get("type") != "null"]
-        if kinds == ["number", "table"]:
-            return "number or [law](#laws)"
+        kinds = [_type(each, parts, key) for each in several if each.get("type") != "null"]
+        if len(kinds) == 2 and kinds[0].startswith("number") and kinds[1] == "table":
+            return f"{kinds[0]}, or [law](#laws)"
         return " or ".join(dict.fromkeys(kinds))
     if value.get("type") == "array":
         return f"array of {_type(value.get('items', {}), parts)}"
@@ -303,17 +471,22 @@ def _type(value: dict[str, Any], parts: dict[str, Any]) -> str:
         inner = value.get("additionalProperties")
         return f"table of {_type(inner, parts)}" if isinstance(inner, dict) else "table"
     words = {"string": "text", "boolean": "true or false", "integer": "whole number", "number": "number"}
-    return words.get(value.get("type", ""), "any") + _limits(value)
+    return words.get(value.get("type", ""), "any") + _limits(value, key)
 
 
-def _limits(value: dict[str, Any]) -> str:
+def _limits(value: dict[str, Any], key: str = "") -> str:
+    from gridtune.limits import COUNTS
+
+    if value.get("type") == "integer" and key in COUNTS:
+        value = {"maximum": COUNTS[key], **value}
     signs = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
-    said = [f"{sign} {value[name]:g}" for name, sign in signs.items() if name in value]
+    said = [f"{sign} {value[name]:.12g}" for name, sign in signs.items() if name in value]
     return f", {', '.join(said)}" if said else ""
 
 
-def _title(name: str) -> str:
-    return name.removeprefix("gridtune__scenarios__tables__").replace("__", " ")
+def _anchor(name: str) -> str:
+    """Where a part stands on the page: pages link to it by the name of its class."""
+    return name.removeprefix("gridtune__scenarios__tables__").replace("__", "-").lower()
 
 
 def shipped() -> Lines:
@@ -349,8 +522,10 @@ def samplers() -> Lines:
     for row in picture_rows():
         yield _row(f"`{row['kind']}`", row["shows"])
     yield "\n## Pictures of a search\n"
-    yield "`gridtune search --out DIR` leaves each of these as a PNG file, and all of them in `front.html`:"
-    yield ", ".join(f"`{name}`" for name in PLOTS) + "."
+    yield "`gridtune search --out DIR` writes `pairs.png` and the page `front.html` with all pictures."
+    yield "`gridtune front STUDY --plot KIND.png` draws one of them.\n\n| kind | shows |\n|---|---|"
+    for name, (_, meaning) in PLOTS.items():
+        yield _row(f"`{name}`", meaning)
 
 
 def claims() -> Lines:
@@ -362,7 +537,7 @@ def claims() -> Lines:
 
 def _sentence(text: str) -> str:
     text = " ".join(text.split())
-    return text[:1].upper() + text[1:] + ("" if not text or text[-1] in ".?" else ".")
+    return text[:1].upper() + text[1:] + ("" if not text or text[-1] in ".?…" else ".")
 
 
 def _row(*cells: str) -> str:
@@ -373,6 +548,7 @@ PAGES: dict[str, Callable[[], Lines]] = {
     "command-line": command_line,
     "python": python,
     "policies": policies,
+    "metrics": metrics,
     "scenario": scenario_tables,
     "shipped": shipped,
     "samplers-and-pictures": samplers,

@@ -123,7 +123,7 @@ class FairShare(BatchPolicy):
     )
     by: Literal["user", "group"] = parameter("user", help="whose use is counted together")
     weights: Mapping[str, float] = parameter(
-        default_factory=dict, help="shares of owners by name; 1 for all others"
+        default_factory=dict, help="shares of owners by name, each above 0; 1 for all others", unit="none"
     )
 
     max_wait: float = max_wait()

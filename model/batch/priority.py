@@ -24,7 +24,9 @@ DAY = 86400.0
 
 
 def _weight(default: float, help: str, source: str = SLURM) -> float:
-    value: float = parameter(default, help=help, low=0.0, high=1000.0, minimum=0.0, source=source)
+    value: float = parameter(
+        default, help=help, unit="none", low=0.0, high=1000.0, minimum=0.0, source=source
+    )
     return value
 
 
@@ -104,6 +106,7 @@ class Priority(BatchPolicy):
     damping: float = parameter(
         1.0,
         help="use over share, in shares, at which the classic fair-share factor has fallen to a half",
+        unit="ratio",
         low=0.5,
         high=10.0,
         log=True,
@@ -115,18 +118,26 @@ class Priority(BatchPolicy):
         "user", help="whose use is counted together; `account`: users within their groups within `accounts`"
     )
     shares: Mapping[str, float] = parameter(
-        default_factory=dict, help="shares of owners by name; 1 for all others", source=SLURM
+        default_factory=dict,
+        help="shares of owners by name, each above 0; 1 for all others",
+        unit="none",
+        source=SLURM,
     )
     accounts: Mapping[str, Mapping[str, Any]] = parameter(
         default_factory=dict,
         help="accounts by name (groups of jobs, or above those), each with `shares` (1) and `parent` (none)",
+        unit="none",
         source=SLURM,
     )
     qos: Mapping[str, float] = parameter(
-        default_factory=dict, help="priorities of classes of jobs (`role` of workloads); 0 for all others"
+        default_factory=dict,
+        help="priorities of classes of jobs (`role` of workloads); 0 for all others",
+        unit="none",
     )
     reservations: int | Literal["all"] = parameter(
-        1, help="jobs that nobody may delay, the first ones in the order that cannot start; a number or `all`"
+        1,
+        help="jobs that nobody may delay, the first ones in the order that cannot start; a number or `all`",
+        unit="jobs",
     )
     queue_depth: int = _count("jobs looked at in a pass; 0 for all", "jobs", 1000, DEPTH, 0)
     window: float = _time(

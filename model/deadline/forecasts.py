@@ -171,6 +171,7 @@ class Forecast(Policy):
     bias: float = parameter(
         1.0,
         help="forecast over unbiased forecast of every run time",
+        unit="ratio",
         low=0.5,
         high=2.0,
         log=True,
@@ -180,6 +181,7 @@ class Forecast(Policy):
     spread: float = parameter(
         0.0,
         help="standard deviation of the logarithm of a further bias, drawn once for each server",
+        unit="none",
         low=0.0,
         high=1.0,
         minimum=0.0,
@@ -187,6 +189,7 @@ class Forecast(Policy):
     noise: float = parameter(
         0.0,
         help="standard deviation of the logarithm of an error drawn for each forecast",
+        unit="none",
         low=0.0,
         high=1.0,
         minimum=0.0,

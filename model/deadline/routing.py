@@ -104,6 +104,7 @@ class MinimumCompletionTime(TaskRouting):
     ack_timeout: float = parameter(
         2.0,
         help="time allowed for sending the data to a server, over its forecast",
+        unit="ratio",
         low=1.1,
         high=8.0,
         log=True,
@@ -127,6 +128,7 @@ class MinimumCompletionTime(TaskRouting):
 CONSERVATISM = parameter(
     1.0,
     help="share of the time left until the deadline that a placement may use up",
+    unit="ratio",
     low=0.3,
     high=1.0,
     minimum=0.0,
@@ -144,7 +146,7 @@ def _aim(job: Job, conservatism: float, now: float) -> float:
 @register("routing", "deadline", source="Takefusa et al. 2001; RR-5335, section 2")
 @dataclass(frozen=True)
 class DeadlineRouting(TaskRouting):
-    """A server that can meet the deadline, first come first served; priorities are not heeded."""
+    """A server that can meet the deadline, first come first served; priorities have no effect."""
 
     conservatism: float = CONSERVATISM
     prefer: Literal["earliest", "latest"] = parameter(

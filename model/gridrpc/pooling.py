@@ -40,9 +40,17 @@ class Each(Pool):
 class ByDemand(Pool):
     """The more requests wait, the more leases; servers with the most of them come first."""
 
-    least: int = parameter(1, help="leases that are kept though nothing waits", low=0, high=16, minimum=0)
+    least: int = parameter(
+        1, help="leases that are kept though nothing waits", unit="count", low=0, high=16, minimum=0
+    )
     requests: int = parameter(
-        4, help="requests that wait for each lease that is asked for", low=1, high=64, log=True, minimum=1
+        4,
+        help="requests that wait for each lease that is asked for",
+        unit="count",
+        low=1,
+        high=64,
+        log=True,
+        minimum=1,
     )
 
     def wanted(self, waiting: int, servers: int) -> int:

@@ -38,6 +38,7 @@ class Sooner(Reallocation):
     gain: float = parameter(
         0.1,
         help="least share of the expected time that a move must save",
+        unit="ratio",
         low=0.0,
         high=0.9,
         minimum=0.0,

@@ -125,8 +125,8 @@ class PolePlacement(Feedback):
     )
     overshoot: float = parameter(
         0.05,
-        help="of the step response",
-        unit="fraction",
+        help="overshoot of the step response, as a share of the step",
+        unit="ratio",
         low=0.001,
         high=0.3,
         log=True,
@@ -135,8 +135,12 @@ class PolePlacement(Feedback):
         exclusive=True,
         source=AUTHORS,
     )
-    a: float = parameter(1.0, help="what is left of the measured value after a cycle")
-    b: float = parameter(1.0, help="what a submitted job adds to the measured value")
+    a: float = parameter(1.0, help="share of the measured value that is left after a cycle", unit="ratio")
+    b: float = parameter(
+        1.0,
+        help="increase of the measured value with each submitted job; not 0",
+        unit="as the sensor, per job",
+    )
     anti_windup: AntiWindup = _anti_windup()
     tracking: float = _tracking()
 
@@ -166,7 +170,7 @@ class ModelFree(Feedback):
     alpha: float = parameter(
         0.01,
         help="assumed effect of a job on the rate of change of the relative sensor",
-        unit="per job and s",
+        unit="1/s per job",
         low=1e-4,
         high=1.0,
         log=True,
@@ -175,10 +179,23 @@ class ModelFree(Feedback):
         source=MODEL_FREE,
     )
     kp: float = parameter(
-        0.1, help="gain of the intelligent P", low=1e-4, high=1.0, log=True, minimum=0.0, source=MODEL_FREE
+        0.1,
+        help="gain of the intelligent P",
+        unit="1/s",
+        low=1e-4,
+        high=1.0,
+        log=True,
+        minimum=0.0,
+        source=MODEL_FREE,
     )
     ki: float = parameter(
-        0.0, help="integral gain; 0 for an intelligent P", low=0.0, high=0.1, minimum=0.0, source=MODEL_FREE
+        0.0,
+        help="integral gain; 0 for an intelligent P",
+        unit="1/s",
+        low=0.0,
+        high=0.1,
+        minimum=0.0,
+        source=MODEL_FREE,
     )
     scale: float = parameter(
         8.0,

@@ -21,7 +21,7 @@ def _initial() -> int:
 
 def _factor() -> float:
     value: float = parameter(
-        1.5, help="growth of the submissions", low=1.0, high=4.0, minimum=1.0, source=TAP
+        1.5, help="growth of the submissions", unit="ratio", low=1.0, high=4.0, minimum=1.0, source=TAP
     )
     return value
 

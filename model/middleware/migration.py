@@ -57,6 +57,7 @@ class ToShorterQueue(Migration):
     margin: float = parameter(
         1.0,
         help="by how much fewer tasks for each slot must wait there",
+        unit="tasks per slot",
         low=0.0,
         high=5.0,
         minimum=0.0,

@@ -35,12 +35,19 @@ class Never(Retry):
 class Limited(Retry):
     """A task that fails is tried again, a limited number of times, each time after a longer pause."""
 
-    retries: int = parameter(3, help="how often a task is tried again", low=0, high=10, minimum=0)
+    retries: int = parameter(
+        3, help="how often a task is tried again", unit="count", low=0, high=10, minimum=0
+    )
     pause: float = parameter(
         0.0, help="time before the first retry", unit="s", low=10.0, high=3600.0, log=True, minimum=0.0
     )
     growth: float = parameter(
-        2.0, help="factor of the pause from one retry to the next", low=1.0, high=4.0, minimum=1.0
+        2.0,
+        help="factor of the pause from one retry to the next",
+        unit="ratio",
+        low=1.0,
+        high=4.0,
+        minimum=1.0,
     )
 
     def wait(self, failures: int) -> float | None:
@@ -77,7 +84,9 @@ class Trusting(Blacklist):
 class ByFailures(Blacklist):
     """A site at which much has failed lately is shunned for a time."""
 
-    count: int = parameter(5, help="failures that are too many", low=1, high=50, log=True, minimum=1)
+    count: int = parameter(
+        5, help="failures that are too many", unit="count", low=1, high=50, log=True, minimum=1
+    )
     window: float = parameter(
         3600.0,
         help="time within which they are counted",

@@ -76,7 +76,9 @@ class Promise(Prediction):
 class LastRuns(Prediction):
     """A job takes as long as the last jobs of its user did on average; the promise, while there are none."""
 
-    jobs: int = parameter(2, help="jobs of the user that are looked back at", low=1, high=10, minimum=1)
+    jobs: int = parameter(
+        2, help="jobs of the user that are looked back at", unit="jobs", low=1, high=10, minimum=1
+    )
 
     @property
     def memory(self) -> int:
@@ -93,7 +95,9 @@ class LastRuns(Prediction):
 class MeanRatio(Prediction):
     """A job takes that part of its promise which the last jobs of its user took of theirs on average."""
 
-    jobs: int = parameter(10, help="jobs of the user that are looked back at", low=1, high=100, minimum=1)
+    jobs: int = parameter(
+        10, help="jobs of the user that are looked back at", unit="jobs", low=1, high=100, minimum=1
+    )
 
     @property
     def memory(self) -> int:

@@ -52,6 +52,9 @@ class Arbitration(Policy):
         raise NotImplementedError
 
 
+NO_QUANTUM = "length of a quantum; it has no effect with this rule"
+
+
 @register("arbitration", "deadline-fair", source="Responsive Grids, section 3.3; Chandra et al. 2001")
 @dataclass(frozen=True)
 class DeadlineFair(Arbitration):
@@ -98,7 +101,7 @@ class DeadlineFair(Arbitration):
 class FirstCome(Arbitration):
     """The job that waits longest, whoever owns it."""
 
-    quantum: float = parameter(60.0, help="not heeded", unit="s", minimum=0.0, exclusive=True)
+    quantum: float = parameter(60.0, help=NO_QUANTUM, unit="s", minimum=0.0, exclusive=True)
 
     def choose(self, claimants: Sequence[Claimant], total_weight: float, slots: int, now: float) -> int:
         """Ties: the first."""
@@ -110,7 +113,7 @@ class FirstCome(Arbitration):
 class EarliestDeadline(Arbitration):
     """The job whose deadline is nearest, whoever owns it; shares of users count for nothing."""
 
-    quantum: float = parameter(60.0, help="not heeded", unit="s", minimum=0.0, exclusive=True)
+    quantum: float = parameter(60.0, help=NO_QUANTUM, unit="s", minimum=0.0, exclusive=True)
 
     def precedence(self, job: Job) -> float:
         """Its deadline."""

@@ -114,11 +114,17 @@ class ByKind(Recovery):
     """Errors of the application are the task's fault, errors of the system that of its worker."""
 
     application_retries: int = parameter(
-        0, help="how often a task is tried again after an application error", low=0, high=5, minimum=0
+        0,
+        help="how often a task is tried again after an application error",
+        unit="count",
+        low=0,
+        high=5,
+        minimum=0,
     )
     tolerance: int = parameter(
         1,
         help="system errors without a success after which a worker leaves the pool; 0: it stays",
+        unit="count",
         low=0,
         high=10,
         minimum=0,
@@ -137,7 +143,9 @@ class ByKind(Recovery):
 class RetryCount(Recovery):
     """All failures are alike: a task is tried again so often, and workers stay."""
 
-    retries: int = parameter(3, help="how often a task is tried again", low=0, high=20, minimum=0)
+    retries: int = parameter(
+        3, help="how often a task is tried again", unit="count", low=0, high=20, minimum=0
+    )
     pause: float = parameter(
         0.0, help="time before each retry", unit="s", low=1.0, high=3600.0, log=True, minimum=0.0
     )

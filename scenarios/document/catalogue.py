@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from typing import Any, get_args, get_type_hints
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import gridtune.scenarios.systems.registry  # noqa: F401 - importing the systems registers every policy of ours
-from gridtune.model.policy import FAMILIES, Policy, PolicyError, policies
+from gridtune.model.policy import FAMILIES, PURE, Policy, PolicyError, policies
 from gridtune.scenarios.document.scenario import load, shipped_names
 from gridtune.scenarios.errors import ScenarioError
+
+# What a list of policies says of a parameter beside its name, type, default and choices.
+FACTS = ("unit", "minimum", "maximum", "exclusive", "low", "high", "log", "help", "source")
 
 
 def scenario_rows() -> list[dict[str, str]]:
@@ -79,17 +82,42 @@ def _parameters(policy: type[Policy]) -> Iterator[dict[str, Any]]:
         yield {
             "name": field.name,
             "default": default,
-            "choices": [choice for choice in get_args(hints[field.name]) if isinstance(choice, str)],
-            **{key: facts.get(key) for key in ("unit", "low", "high", "log", "help", "source")},
+            "type": _type(hints[field.name]),
+            "choices": list(_choices(hints[field.name])),
+            **{key: facts.get(key) for key in FACTS},
         }
+
+
+def _type(hint: Any) -> str:
+    """The type of a parameter, as TOML calls it; of a choice or number the words for both."""
+    names = {bool: "boolean", int: "integer", float: "float", str: "string"}
+    if hint in names:
+        return names[hint]
+    if get_origin(hint) is Literal:
+        return "string"
+    if get_origin(hint) is Mapping:
+        return "table"
+    if get_origin(hint) is Sequence:
+        return "array"
+    return " or ".join(dict.fromkeys(filter(None, map(_type, get_args(hint)))))
+
+
+def _choices(hint: Any) -> Iterator[str]:
+    """The words that a parameter may be, beside a number where it may be one, too."""
+    for one in get_args(hint):
+        if isinstance(one, str):
+            yield one
+        elif get_origin(one) is Literal:
+            yield from _choices(one)
 
 
 def _value(parameter: dict[str, Any]) -> str:
     """Default, unit and bounds of a parameter."""
     default = "(required)" if parameter["default"] is None else str(parameter["default"])
     if parameter["choices"]:
-        return f"{default} ({' | '.join(parameter['choices'])})"
-    unit = f" {parameter['unit']}" if parameter["unit"] else ""
+        number = ["whole number"] if "integer" in parameter["type"] else []
+        return f"{default} ({' | '.join([*number, *parameter['choices']])})"
+    unit = "" if parameter["unit"] in PURE else f" {parameter['unit']}"
     if parameter["low"] is None:
         return default + unit
     scale = ", log" if parameter["log"] else ""

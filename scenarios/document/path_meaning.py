@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from gridtune.model.policy import Policy
+from gridtune.model.policy import PURE, Policy
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.fields.laws import Constant
 
@@ -20,7 +20,7 @@ class Meaning:
 
     Attributes:
         value: with the defaults of the schema and of policies; a policy by its name. None where nothing is.
-        unit: of the value; "" if it has none or its description names it.
+        unit: of the value; "" for a pure number, or if the description names it.
         text: what it is for, in one line; "" if nobody has said so.
     """
 
@@ -82,7 +82,9 @@ def _of_policy(policy: Policy, key: str) -> Meaning:
     for field in dataclasses.fields(policy):  # type: ignore[arg-type]
         if field.name == key:
             facts = field.metadata
-            return Meaning(_plain(getattr(policy, key)), facts.get("unit", ""), facts.get("help", ""))
+            unit = facts.get("unit", "")
+            shown = "" if unit in PURE else unit
+            return Meaning(_plain(getattr(policy, key)), shown, facts.get("help", ""))
     return Meaning(None)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from gridtune import limits
 from gridtune.scenarios.errors import ScenarioError
@@ -265,7 +265,9 @@ EndlessLaw = Annotated[  # where something without end makes sense
         Constant | Uniform | LogUniform | Exponential | LogNormal | Weibull | Gamma | Gaussian | Empirical,
         Field(discriminator="law"),
     ],
-    BeforeValidator(_number_is_constant, json_schema_input_type=float | dict[str, Any]),
+    BeforeValidator(
+        _number_is_constant, json_schema_input_type=Annotated[float, Field(ge=0)] | dict[str, Any]
+    ),
 ]
 
 
@@ -282,7 +284,11 @@ def _not_zero(law: _Law) -> _Law:
 
 
 Law = Annotated[EndlessLaw, AfterValidator(_ends)]
-PositiveLaw = Annotated[Law, AfterValidator(_not_zero)]  # of what there must be some of
+PositiveLaw = Annotated[  # of what there must be some of
+    Law,
+    AfterValidator(_not_zero),
+    WithJsonSchema({"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "object"}]}),
+]
 
 BLOCKS = (32, 64, 128, 256, 512, 1024)  # values drawn at once: at first, and so on; the last for good
 

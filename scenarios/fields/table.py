@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import inf, isfinite
 from reprlib import Repr
 from typing import Annotated, Any, ClassVar, Self
@@ -13,7 +13,7 @@ from gridtune import limits
 
 ADDRESSED = {"parts", "vres"}  # keys of tables of which the writer chooses the names
 WHOLE = (int, int | None)  # types of whole numbers
-Name = Annotated[str, Field(description="by which paths address it; no other of its kind has the same")]
+Name = Annotated[str, Field(description="name by which paths address it; no other of its kind has the same")]
 _BRIEF = Repr()  # of values
 _BRIEF.maxstring, _BRIEF.maxother, _BRIEF.maxlist, _BRIEF.maxdict = 40, 40, 2, 2
 
@@ -92,6 +92,23 @@ def addressable(name: str) -> str:
     if found := sorted(set(name) & set(".*=")):
         raise ValueError(f"name: {name!r:.60}: no path can address a name with {' or '.join(found)}")
     return name
+
+
+def numbers_of(**bounds: float) -> Callable[[dict[str, Any]], None]:
+    """Bounds that a validator checks, written into the JSON Schema of every number that a field holds.
+
+    Args:
+        bounds: in the words of JSON Schema: `minimum`, `exclusiveMinimum`, `maximum`.
+    """
+
+    def add(schema: dict[str, Any]) -> None:
+        if schema.get("type") in ("number", "integer"):
+            schema.update(bounds)
+        for inner in (schema.get("items"), schema.get("additionalProperties"), *schema.get("anyOf", ())):
+            if isinstance(inner, dict):
+                add(inner)
+
+    return add
 
 
 def _numbers(key: str, value: Any) -> Iterator[tuple[str, int | float]]:

@@ -13,7 +13,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.harvest.control import Control
 from gridtune.model.job import Job
 from gridtune.model.metrics.lost import Reckoning, left_over
-from gridtune.model.metrics.registry import WORK, define
+from gridtune.model.metrics.registry import FROM_ONE, WORK, define
 from gridtune.model.metrics.users import mean
 from gridtune.scenarios.fields.laws import draws
 from gridtune.scenarios.systems.batch import delay, expected_data, sites_of
@@ -46,6 +46,7 @@ define(
     "",
     "minimize",
     "mean bounded slow-down of mandatory jobs at harvested sites, and of those lost on their way to a site",
+    within=FROM_ONE,
 )
 define(
     "tracking_error", "", "minimize", "root of the mean squared control error over the cycles of a harvester"

@@ -12,7 +12,7 @@ from gridtune.agents.wms.sessions import FrontEnd, Session, open_sessions
 from gridtune.agents.wms.workers import Errors, Submits
 from gridtune.model.grid import Grid
 from gridtune.model.job import Job
-from gridtune.model.metrics.registry import define
+from gridtune.model.metrics.registry import SHARE, define
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.fields.laws import draws
 from gridtune.scenarios.systems.batch import delay
@@ -31,6 +31,7 @@ define(
     "",
     "minimize",
     "share of the reconstructions of all sessions that were not shown within the acceptable time",
+    within=SHARE,
 )
 
 

@@ -10,7 +10,7 @@ from gridtune.agents.wms.vres_site import VresSite
 from gridtune.model.grid import Grid
 from gridtune.model.job import CANCELLED, DONE, EXPIRED, FAILED, REJECTED, RUNNING, Job
 from gridtune.model.metrics.lost import Reckoning
-from gridtune.model.metrics.registry import define
+from gridtune.model.metrics.registry import SHARE, define
 from gridtune.model.metrics.users import failed
 from gridtune.model.vres import ClassRules, ShareError, SlotClass, slot_counts
 from gridtune.scenarios.tables.batch import SiteSpec
@@ -19,17 +19,24 @@ from gridtune.scenarios.tables.vres import VresFields
 
 LOST = (REJECTED, CANCELLED, EXPIRED, FAILED)
 
-define("sdj_rejection", "", "minimize", "jobs that a class without queue refused, over those offered to it")
+define(
+    "sdj_rejection",
+    "",
+    "minimize",
+    "jobs that a class without queue refused, over those offered to it",
+    within=SHARE,
+)
 define(
     "sdj_failed", "", "minimize",
     "jobs of classes without queue that were refused, killed at the limit or late, over those submitted",
+    within=SHARE,
 )  # fmt: skip
 define(
     "batch_response_ratio", "", "minimize",
     "mean of response over run time, both at least 10 s, of jobs of classes with queues; waiting included",
 )  # fmt: skip
 define("batch_slowdown", "", "minimize", "mean execution time over run time of jobs of classes with queues")
-define("batch_slowdown_worst", "", "minimize", "the largest of these")
+define("batch_slowdown_worst", "", "minimize", "largest of the single ratios of these jobs")
 
 
 def check(spec: ScenarioSpec) -> None:

@@ -30,7 +30,13 @@ from gridtune.scenarios.workloads.jobs import JobWorkload
 
 define("overhead_ratio", "", "minimize", "median of (makespan - execution) / execution over brokered jobs")
 define("queueing_ratio", "", "minimize", "median of queueing / execution over brokered jobs")
-define("queueing_ratio_printed", "", "minimize", "median of (queueing - execution) / execution, as printed")
+define(
+    "queueing_ratio_printed",
+    "",
+    "minimize",
+    "median of (queueing - execution) / execution, as printed",
+    within=(-1.0, inf),
+)
 define("turnaround_median", "s", "minimize", "median time from submission to notification of brokered jobs")
 
 

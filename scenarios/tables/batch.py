@@ -15,7 +15,7 @@ from gridtune.model.prediction import Promise
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.service import AT_ONCE, ServiceSpec
-from gridtune.scenarios.fields.table import Name, Table, one_or_more
+from gridtune.scenarios.fields.table import Name, Table, numbers_of, one_or_more
 from gridtune.scenarios.tables.outages import LifeFields
 from gridtune.scenarios.tables.vres import VresFields
 
@@ -32,7 +32,7 @@ def _limit(value: Any) -> Any:
     raise ValueError('expected a number of at least 1, or "none" for no limit')
 
 
-Limit = Annotated[float | Literal["none"], BeforeValidator(_limit)]
+Limit = Annotated[Annotated[float, Field(ge=1)] | Literal["none"], BeforeValidator(_limit)]
 
 
 class QuotaSpec(Table):
@@ -70,7 +70,7 @@ class QueueSpec(Table):
     max_runtime: float = Field(default=inf, gt=0, description="s that a job may ask for and run")
     max_processors: float = Field(default=inf, ge=1, description="slots that one job may ask for")
     running: float = Field(default=inf, ge=1, description="jobs of the queue that may run at once")
-    quota: QuotaSpec = Field(default=QuotaSpec(), description="of each user and group in the queue")
+    quota: QuotaSpec = Field(default=QuotaSpec(), description="limits of each user and group in the queue")
     groups: list[str] = Field(
         default_factory=list, description="groups whose jobs may enter it; all if left out"
     )
@@ -82,7 +82,9 @@ class PrimeTimeSpec(Table):
     longest: float = Field(ge=0, description="s that a job may promise to run to be started in these hours")
     hours: list[Annotated[list[float], Field(min_length=2, max_length=2)]] = Field(
         min_length=1,
-        description="from, to, in h after the beginning of each week of the run; the end may lie in the next",
+        json_schema_extra=numbers_of(minimum=0, maximum=336),
+        description="beginning and end in h after the beginning of each week of the run; the end may lie in "
+        "the next week",
     )
 
     @model_validator(mode="after")
@@ -143,13 +145,15 @@ class SiteSpec(VresFields, LifeFields):
     """A site with a local batch scheduler."""
 
     name: Name = "site"
-    nodes: Annotated[int | Literal["log"], BeforeValidator(_nodes)] = Field(
+    nodes: Annotated[Annotated[int, Field(ge=1)] | Literal["log"], BeforeValidator(_nodes)] = Field(
         description="worker machines; `log`: as many as the header of the log names that is replayed here "
         "(MaxProcs, else MaxNodes)"
     )
     slots: int = Field(default=1, ge=1, description="slots per node; a job holds one for each processor")
     speed: float | list[float] = Field(
-        default=1.0, description="work per s (NCU/s if run times are lengths in NCU), of all nodes or of each"
+        default=1.0,
+        json_schema_extra=numbers_of(exclusiveMinimum=0),
+        description="work per s (NCU/s if run times are lengths in NCU), of all nodes or of each",
     )
     named_nodes: bool = Field(
         default=False,
@@ -162,7 +166,9 @@ class SiteSpec(VresFields, LifeFields):
     )
     policy: policy_of("batch")  # type: ignore[valid-type]
     queue: Annotated[list[QueueSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
-    quota: QuotaSpec = Field(default=QuotaSpec(), description="of each user and group on the whole site")
+    quota: QuotaSpec = Field(
+        default=QuotaSpec(), description="limits of each user and group on the whole site"
+    )
     prime_time: Annotated[list[PrimeTimeSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     start_overhead: Law = Field(
         default=Constant(value=0.0), description="s that an execution takes on top, without progress"
@@ -181,7 +187,7 @@ class SiteSpec(VresFields, LifeFields):
     )
     tags: list[str] = Field(default_factory=list, description="properties that tasks may require")
     rounds: RoundsSpec | None = Field(
-        default=None, description="of the scheduler; left out, it acts whenever something has happened"
+        default=None, description="rounds of the scheduler; left out, it acts whenever something has happened"
     )
     head_node: ServiceSpec = Field(
         default=AT_ONCE,

@@ -51,11 +51,11 @@ class ServerSpec(Switchable):
     )
     links: dict[str, LinkSpec] = Field(
         default_factory=dict,
-        description="by workload, the link of its clients to each of these servers, in place of `bandwidth`",
+        description="link of the clients of each workload to each of these servers, in place of `bandwidth`",
     )
     memory: EndlessLaw = Field(default=float("inf"), validate_default=True, description="bytes of memory")
     disk: EndlessLaw = Field(default=float("inf"), validate_default=True, description="bytes of disk space")
-    software: list[str] = Field(default_factory=list, description="installed")
+    software: list[str] = Field(default_factory=list, description="software that is installed on them")
 
     @model_validator(mode="after")
     def _moves(self) -> ServerSpec:
@@ -82,7 +82,7 @@ class AgentSpec(Switchable):
     forecast: policy_of("forecast") = Field(default="perfect", validate_default=True)  # type: ignore[valid-type]
     correction: Literal["none", "average", "listing"] = Field(
         default="none",
-        description="of forecasts: none; by the mean ratio of actual to uncorrected time; "
+        description="correction of forecasts: none; by the mean ratio of actual to uncorrected time; "
         "or to corrected time, as algorithm 2 of RR-5335 is printed",
     )
     corrected: Literal["together", "apart"] = Field(

@@ -31,7 +31,7 @@ class SedSpec(Switchable):
         default=None, description="they stand on nodes of `site` as jobs, for a time; left out, for good"
     )
     parent: str = Field(default=MASTER, description="[[local_agent]] that they report to, or master-agent")
-    services: list[str] = Field(default_factory=list, description="that they offer; none for all")
+    services: list[str] = Field(default_factory=list, description="services that they offer; none for all")
     speed: PositiveLaw = Field(
         default=Constant(value=1.0), description="run time at speed 1 over run time here; drawn for each"
     )

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from gridtune.agents.batch.qos import Mode
 from gridtune.scenarios.fields.laws import PositiveLaw
 from gridtune.scenarios.fields.observed import TraceFile
-from gridtune.scenarios.fields.table import Name, Table, one_or_more
+from gridtune.scenarios.fields.table import Name, Table, numbers_of, one_or_more
 
 ALL: Literal["all"] = "all"
 
@@ -56,7 +56,11 @@ class FailuresSpec(Table):
     repair: PositiveLaw = Field(
         description="s until it is back, at least 1; `lognormal`, e.g. median 3240, sigma 1.94 (mean 6 h)"
     )
-    nodes: Nodes = Field(default=ALL, description="numbers of the nodes, from 0, or `all`")
+    nodes: Nodes = Field(
+        default=ALL,
+        json_schema_extra=numbers_of(minimum=0),
+        description="numbers of the nodes, from 0, or `all`",
+    )
     together: int = Field(
         default=1, ge=1, description="nodes that fail together, as those of a rack, in the order of numbers"
     )
@@ -69,7 +73,11 @@ class OutageSpec(Table):
 
     start: float = Field(ge=0, description="s at which nothing starts there any more")
     end: float = Field(default=inf, gt=0, description="s at which the nodes are back")
-    nodes: Nodes = Field(default=ALL, description="numbers of the nodes, from 0, or `all`")
+    nodes: Nodes = Field(
+        default=ALL,
+        json_schema_extra=numbers_of(minimum=0),
+        description="numbers of the nodes, from 0, or `all`",
+    )
     drain: bool = Field(
         default=False, description="whether jobs that run there finish; the scheduler then knows `end`, too"
     )
@@ -87,14 +95,16 @@ class ReservationSpec(Table):
     name: Name
     start: float = Field(ge=0, description="s at which it begins")
     duration: float = Field(gt=0, description="s that it lasts")
-    processors: int | Literal["all"] = Field(default=ALL, description="processors, or `all` of the site")
+    processors: int | Literal["all"] = Field(
+        default=ALL, json_schema_extra=numbers_of(minimum=1), description="processors, or `all` of the site"
+    )
     users: Annotated[list[str], BeforeValidator(one_or_more)] = Field(
         default_factory=list,
-        description="whose jobs may start there if they are promised to end in time; nobody's if `groups` is "
-        "empty, too",
+        description="users whose jobs may start there if they are promised to end in time; nobody's if "
+        "`groups` is empty, too",
     )
     groups: Annotated[list[str], BeforeValidator(one_or_more)] = Field(
-        default_factory=list, description="the same for groups"
+        default_factory=list, description="groups whose jobs may start there, too"
     )
     notice: float = Field(
         default=inf, ge=0, description="s before its start that the scheduler learns of it; infinite: always"
@@ -220,7 +230,7 @@ class LifeFields(Table):
     """What happens to the nodes of a site with a batch scheduler."""
 
     failures: Annotated[list[FailuresSpec], BeforeValidator(one_or_more)] = Field(
-        default_factory=list, description="of nodes, by laws"
+        default_factory=list, description="failures of nodes, by laws"
     )
     outage: Annotated[list[OutageSpec], BeforeValidator(one_or_more)] = Field(
         default_factory=list, description="nodes that are out or drained, one by one"
@@ -238,8 +248,12 @@ class LifeFields(Table):
     reservation: Annotated[list[ReservationSpec], BeforeValidator(one_or_more)] = Field(
         default_factory=list, description="advance reservations and maintenance"
     )
-    power: PowerSpec | None = Field(default=None, description="of its nodes; left out, it is not counted")
-    preemption: PreemptionSpec | None = Field(default=None, description="of jobs by those of a higher QOS")
+    power: PowerSpec | None = Field(
+        default=None, description="electrical power of its nodes; left out, it is not counted"
+    )
+    preemption: PreemptionSpec | None = Field(
+        default=None, description="preemption of jobs by those of a higher QOS"
+    )
 
     @property
     def lives(self) -> bool:

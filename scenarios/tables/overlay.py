@@ -48,8 +48,8 @@ class SessionSpec(Table):
     think: Law = Field(
         default=Constant(value=0.0), description="s from a reconstruction that is shown to the next"
     )
-    result_bytes: float = Field(default=0.0, ge=0, description="B of the result of a slice")
-    bandwidth: float = Field(default=inf, gt=0, description="B/s of the link to the front end")
+    result_bytes: float = Field(default=0.0, ge=0, description="bytes of the result of a slice")
+    bandwidth: float = Field(default=inf, gt=0, description="bytes per s of the link to the front end")
     bridge: float = Field(
         default=0.0, ge=0, description="s between scheduler and front end, through the Interaction Bridge"
     )
@@ -70,7 +70,7 @@ class OverlaySpec(Switchable):
     tasks: int = Field(ge=1, description="pieces of work that the job can be split into")
     runtime: Law = Field(description="s of a piece at speed 1")
     bundle: int = Field(default=1, ge=1, description="pieces in one task: the granularity of splitting")
-    processors: int = Field(default=1, ge=1, description="of a task, and so slots of a worker")
+    processors: int = Field(default=1, ge=1, description="processors of a task, and so slots of a worker")
     rate: float = Field(
         default=inf,
         gt=0,

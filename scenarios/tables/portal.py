@@ -6,7 +6,7 @@ from pydantic import Field
 
 from gridtune.model.wms.arbitration import DeadlineFair
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Switchable
+from gridtune.scenarios.fields.table import Switchable, numbers_of
 
 
 class PortalSpec(Switchable):
@@ -16,6 +16,8 @@ class PortalSpec(Switchable):
     arbitration: policy_of("arbitration") = Field(default_factory=DeadlineFair)  # type: ignore[valid-type]
     slots: int = Field(ge=1, description="processors that its jobs may hold at the sites at once")
     weights: dict[str, float] = Field(
-        default_factory=dict, description="weights by user or group; 1 if not named"
+        default_factory=dict,
+        json_schema_extra=numbers_of(exclusiveMinimum=0),
+        description="weights by user or group; 1 if not named",
     )
     retry: float = Field(default=5.0, gt=0, description="s until it tries again when no site had a slot")

@@ -8,13 +8,13 @@ from typing import Literal
 from pydantic import Field
 
 from gridtune.model.vres import ClassRules
-from gridtune.scenarios.fields.table import Name, Switchable, Table
+from gridtune.scenarios.fields.table import Name, Switchable, Table, numbers_of
 
 
 class ClassSpec(Table):
     """What a site grants to a class of jobs."""
 
-    name: Name = Field(description="by which the site's `vres` names it")
+    name: Name = Field(description="name by which the site's `vres` names it")
     kinds: list[str] = Field(default_factory=list, description="`role` of workloads admitted; all if empty")
     groups: list[str] = Field(default_factory=list, description="groups admitted; all if empty")
     full: Literal["wait", "reject"] = Field(
@@ -45,6 +45,7 @@ class VresFields(Switchable):
 
     vres: dict[str, float] | None = Field(
         default=None,
+        json_schema_extra=numbers_of(minimum=0, maximum=1),
         description="share of the virtual slots by class; one class of `classes` may be left out and takes "
         "the rest. Left out altogether, the site has no virtual reservations",
     )
@@ -55,5 +56,6 @@ class VresFields(Switchable):
         "the processors of a node",
     )
     classes: list[ClassSpec] = Field(
-        default_factory=list, description="of the virtual reservations, in the order in which jobs look"
+        default_factory=list,
+        description="classes of the virtual reservations, in the order in which jobs look",
     )

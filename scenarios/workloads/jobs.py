@@ -157,7 +157,7 @@ class JobWorkload(Switchable):
     )
 
     data: DataSpec | None = Field(
-        default=None, description="that its jobs move, where links are shared; none if left out"
+        default=None, description="data that its jobs move, where links are shared; none if left out"
     )
 
     deadline: float | None = Field(

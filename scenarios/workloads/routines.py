@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from gridtune.model.deadline.regression import fitted, polynomial
 from gridtune.model.streams import Streams
 from gridtune.scenarios.fields.laws import Floats, PositiveLaw
-from gridtune.scenarios.fields.table import Table
+from gridtune.scenarios.fields.table import Table, numbers_of
 from gridtune.scenarios.workloads.tasks import Arrival, GeneratedTasks
 
 LEAST = 1e-6  # s; a polynomial may go below 0 beyond its benchmarks
@@ -23,7 +23,7 @@ class RoutineSpec(Table):
     """What a routine takes for a parameter n, e.g. the order of its matrices."""
 
     time: list[float] = Field(min_length=1, description="s at speed 1: c0, c1, … of c0 + c1 n + c2 n^2 + …")
-    memory: list[float] = Field(default=[0.0], min_length=1, description="B: coefficients by powers of n")
+    memory: list[float] = Field(default=[0.0], min_length=1, description="bytes: coefficients by powers of n")
     fits: float = Field(default=inf, gt=0, description="parameter n up to which its data fit into the cache")
     slower: float = Field(default=1.0, ge=1, description="factor on its time for larger n")
 
@@ -35,7 +35,11 @@ class RoutineSpec(Table):
 class BenchmarkSpec(Table):
     """How FAST learns what a routine takes (RR-5335, section 3)."""
 
-    sizes: list[float] = Field(min_length=1, description="parameters n at which the routine is run")
+    sizes: list[float] = Field(
+        min_length=1,
+        json_schema_extra=numbers_of(exclusiveMinimum=0),
+        description="parameters n at which the routine is run",
+    )
     repeats: int = Field(default=1, ge=1, description="runs at each size")
     noise: float = Field(default=0.0, ge=0, le=0.5, description="relative deviation of measured times")
     degree: int = Field(

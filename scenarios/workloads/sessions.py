@@ -25,7 +25,9 @@ class SessionWorkload(Switchable):
 
     name: Name = "workload"
     client: str = Field(default="", description="[[client]] that acts for the users; the first if left out")
-    service: str = Field(default="", description="that the requests are of; must be offered by some [[sed]]")
+    service: str = Field(
+        default="", description="service that the requests are of; some [[sed]] must offer it"
+    )
     request_bytes: Law = Field(
         default=Constant(value=0.0),
         description="bytes that go to the server with each request; drawn for each user",

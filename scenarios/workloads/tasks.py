@@ -104,7 +104,7 @@ class GeneratedTasks(TaskWorkload):
     disk: Law = Field(
         default=0.0, validate_default=True, description="bytes of disk space that a server must have"
     )
-    software: str = Field(default="", description="that a server must have")
+    software: str = Field(default="", description="software that a server must have")
 
     def tasks(self, streams: Streams, times: Floats, runtimes: Floats, users: Sequence[str]) -> list[Arrival]:
         """Tasks with the given times of arrival, run times and owners, and all else drawn."""

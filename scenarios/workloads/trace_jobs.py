@@ -95,7 +95,9 @@ class TraceJobs(JobWorkload):
         default=1.0, gt=0, description="factor by which submissions come closer: the load grows by it"
     )
 
-    prefix: str = Field(default="", description="of the owners' names, so that those of two logs stay apart")
+    prefix: str = Field(
+        default="", description="prefix of the owners' names, so that those of two logs stay apart"
+    )
     queues: list[str] = Field(
         default_factory=list, description="names or numbers of the queues to replay; all if empty"
     )

@@ -15,8 +15,10 @@ PANELS = ("Arguments", WHAT, LONG, HOW, KEEP, OUTPUT, OTHER)
 RUN, SEARCH, LOOK, EVIDENCE = "Run", "Search", "Look at results", "Evidence"
 GROUPS = (RUN, SEARCH, LOOK, EVIDENCE)
 
-# Bounds of a number, which are told when they are exceeded.
-_BOUNDS = re.compile(r"\s*\[?(; )?-?[\d.e+]+<=?x(<=?-?[\d.e+]+)?(\])?|\[x>=?-?[\d.e+]+\]")
+# A default in words, which is put into brackets once more.
+_WORDS = re.compile(r"\[default: \((.*)\)\]")
+# Bounds of a number beside its default: they stand in the option's metavar.
+_BOUNDS = re.compile(r"\s*\[?(; )?[\d.e+-]+<=x<=[\d.e+-]+(\])?")
 
 
 class Command(TyperCommand):
@@ -54,5 +56,6 @@ class Group(TyperGroup):
 
 
 def _plain(text: str) -> str:
-    """A help text without the bounds of its number."""
-    return _BOUNDS.sub(lambda found: "]" if found[1] and found[3] else "", text)
+    """A help text without the bounds of its number, and with one pair of brackets around its default."""
+    text = _BOUNDS.sub(lambda found: "]" if found[1] and found[2] else "", text)
+    return _WORDS.sub(r"[default: \1]", text)

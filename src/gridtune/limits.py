@@ -56,6 +56,7 @@ SWEEP_CONFIGURATIONS = 1_000_000
 BUDGET = 10_000_000  # configurations of a search
 SAMPLES = 1_000_000  # of a sensitivity analysis
 SEED = 2**64 - 1
+SEARCH_SEED = 2**32 - 1  # which the samplers of other packages take
 SPACE = 1_000  # parameters of a search
 CHOICES = 10_000  # values that one of them may have
 

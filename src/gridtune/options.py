@@ -52,51 +52,91 @@ class Sensor(StrEnum):
     used = "waiting+running"
 
 
-def _count(help: str, most: int, *names: str, least: int = 1, panel: str = HOW) -> Any:
-    """An option that is a whole number from 1, or `least`, to `most`."""
-    return typer.Option(*names, help=help, min=least, max=most, metavar="N", rich_help_panel=panel)
+def _digits(number: float) -> str:
+    """A bound as it is read: 100000, 1e+18, 2^64-1."""
+    power = int(number) + 1
+    if power > limits.WHOLE and not power & (power - 1):
+        return f"2^{power.bit_length() - 1}-1"
+    return str(number) if isinstance(number, int) else f"{number:g}"
+
+
+def _number(
+    help: str, least: float, most: float, *names: str, default: str | None = None, panel: str = HOW
+) -> Any:
+    """An option that is a number from `least` to `most`, which its help shows.
+
+    Args:
+        help: a sentence.
+        least, most: the bounds; whole numbers for a whole number.
+        names: of the option; that of the parameter if left out.
+        default: what holds where it is left out, if that is no number.
+        panel: of the help.
+    """
+    return typer.Option(
+        *names, help=help, min=least, max=most, metavar=f"{_digits(least)}..{_digits(most)}",
+        show_default=default or True, rich_help_panel=panel,
+    )  # fmt: skip
 
 
 # What a command is about.
 Scenario = Annotated[
     str,
     typer.Argument(
-        help="Name of a shipped scenario, or path of a TOML file.", autocompletion=completion.scenarios
+        help="Give the name of a shipped scenario, or the path of a TOML file.",
+        autocompletion=completion.scenarios,
     ),
 ]
 ShippedScenario = Annotated[
-    str, typer.Argument(help="Name of a shipped scenario.", autocompletion=completion.scenarios)
+    str, typer.Argument(help="Give the name of a shipped scenario.", autocompletion=completion.scenarios)
 ]
-Study = Annotated[str, typer.Argument(help="A search's folder, journal file or storage URL.")]
+Study = Annotated[str, typer.Argument(help="Give the folder, journal file or storage URL of a search.")]
 StudyOrScenario = Annotated[
     str,
     typer.Argument(
         metavar="STUDY|SCENARIO",
-        help="A search's, or one to simulate.",
+        help="Give the folder, journal file or storage URL of a search, or a scenario to simulate.",
         autocompletion=completion.scenarios,
     ),
 ]
-Configuration = Annotated[str, typer.Argument(help="A number, the letter of a recommendation, or baseline.")]
+Configuration = Annotated[
+    str,
+    typer.Argument(help="Give the number of a configuration, the letter of a recommendation, or baseline."),
+]
 RunsAndPicture = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="RUN... KIND",
-        help="Folders that `gridtune run --out` wrote, then the kind of picture; `--list` prints the kinds.",
+        help="Give folders of `gridtune run --out`, then the kind of picture. `--list` prints the kinds.",
         autocompletion=completion.pictures,
     ),
 ]
 Paper = Annotated[
-    str | None, typer.Argument(help="PAPER or PAPER/EXPERIMENT.", autocompletion=completion.papers)
+    str | None,
+    typer.Argument(
+        help="Name the paper, as PAPER or PAPER/EXPERIMENT. Without it, all are listed.",
+        autocompletion=completion.papers,
+    ),
 ]
-Trace = Annotated[Path, typer.Argument()]
-Logs = Annotated[list[str], typer.Argument(help="Traces with waits: SWF, GWF, CSV, or of sacct or OAR.")]
-Nodes = Annotated[int | None, _count("Processors; as many as the trace names.", limits.SITE_SLOTS)]
-LastJob = Annotated[int | None, _count("Number of the last job to use; all.", limits.WHOLE)]
-ScenarioFile = Annotated[Path | None, _keep(help="TOML file to write; it must not exist.")]
-SlurmConf = Annotated[Path | None, _how(help="slurm.conf of the site: its settings are tried first.")]
-SlurmQos = Annotated[Path | None, _how(help="What `sacctmgr -nP show qos` prints at that site.")]
-SwfFile = Annotated[Path, typer.Argument(help="File to write; it must not exist.")]
-Plugins = Annotated[list[Path] | None, typer.Argument(help="Python files; left out, lists them.")]
+Trace = Annotated[Path, typer.Argument(help="Name the trace to read: SWF, GWF, or of sacct or OAR.")]
+Logs = Annotated[
+    list[str], typer.Argument(help="Name traces that record waits: SWF, GWF, CSV, or of sacct or OAR.")
+]
+Nodes = Annotated[
+    int | None,
+    _number("Give the site so many processors.", 1, limits.SITE_SLOTS, default="as many as the trace names"),
+]
+LastJob = Annotated[
+    int | None,
+    _number("Use the jobs up to this number only.", 1, limits.WHOLE, default="all jobs"),
+]
+ScenarioFile = Annotated[Path | None, _keep(help="Write a TOML file, which must not exist.")]
+SlurmConf = Annotated[Path | None, _how(help="Try the settings of the site's slurm.conf first.")]
+SlurmQos = Annotated[Path | None, _how(help="Read what `sacctmgr -nP show qos` prints at that site.")]
+SwfFile = Annotated[Path, typer.Argument(help="Name the file to write, which must not exist.")]
+Plugins = Annotated[
+    list[Path] | None,
+    typer.Argument(help="Name Python files to trust. Without any, trusted files are listed."),
+]
 
 # Values of a scenario.
 Set = Annotated[
@@ -104,115 +144,183 @@ Set = Annotated[
     _what(
         "--set",
         metavar="PATH=VALUE",
-        help="Override a value; repeatable.",
+        help="Override a value (repeatable).",
         autocompletion=completion.settings,
     ),
 ]
 Vary = Annotated[
     list[str] | None,
-    _what(metavar="PATH=SPEC", help="Values to vary; repeatable.", autocompletion=completion.settings),
+    _what(metavar="PATH=SPEC", help="Vary a value (repeatable).", autocompletion=completion.settings),
 ]
 Scenarios = Annotated[
     list[str] | None,
     _what(
         "--scenario",
         metavar="NAME[:PATH=VALUE,…]",
-        help="Additional scenario every configuration must handle (repeatable).",
+        help="Add a scenario that every configuration must handle (repeatable).",
     ),
 ]
 
 # How often and where things run.
-Seed = Annotated[int, _count("Seed of all random numbers.", limits.SEED, least=0)]
+_SEED_HELP = "Set the seed of all random numbers."
+Seed = Annotated[int, _number(_SEED_HELP, 0, limits.SEED)]
+SearchSeed = Annotated[int, _number(_SEED_HELP, 0, limits.SEARCH_SEED)]
 Seeds = Annotated[
-    str | None, _what(metavar="N,N,…", help="Workload seeds that every configuration must handle.")
+    str | None,
+    _what(metavar="N,N,…", help="Run every configuration under these workload seeds (0..2^64-1 each)."),
 ]
-Replications = Annotated[
-    int, _count("Runs of each configuration, on common random numbers.", limits.REPLICATIONS)
-]
+_REPLICATIONS_HELP = "Run each configuration this often, on common random numbers."
+Replications = Annotated[int, _number(_REPLICATIONS_HELP, 1, limits.REPLICATIONS)]
 FirstReplications = Annotated[
     int | None,
-    _count("Runs of each configuration at first; the scenario's number, or 1.", limits.REPLICATIONS),
+    _number(
+        "Run each configuration this often at first.",
+        1,
+        limits.REPLICATIONS,
+        default="that of the scenario, else 1",
+    ),
 ]
-DesignReplications = Annotated[int | None, _count("Runs of each configuration; 1.", limits.REPLICATIONS)]
+DesignReplications = Annotated[int | None, _number(_REPLICATIONS_HELP, 1, limits.REPLICATIONS, default="1")]
 ValidationReplications = Annotated[
-    int | None, _count("Runs of each configuration on validation seeds.", limits.REPLICATIONS)
+    int | None,
+    _number(
+        "Run each configuration this often on validation seeds.",
+        1,
+        limits.REPLICATIONS,
+        default="as often as the search did, at least 5",
+    ),
 ]
-Jobs = Annotated[int, _count("Worker processes.", limits.WORKERS)]
-AllJobs = Annotated[int | None, _count("Worker processes; all cores by default.", limits.WORKERS)]
-Dask = Annotated[str | None, _how(metavar="ADDRESS", help="Dask scheduler to run on instead.")]
+_JOBS_HELP = "Use this many worker processes."
+Jobs = Annotated[int, _number(_JOBS_HELP, 1, limits.WORKERS)]
+AllJobs = Annotated[int | None, _number(_JOBS_HELP, 1, limits.WORKERS, default="all cores")]
+Dask = Annotated[str | None, _how(metavar="ADDRESS", help="Run on the workers of a Dask scheduler instead.")]
 
 # What a search is to find, and where it is kept.
 Budget = Annotated[
     int | None,
-    _count(
-        "Configurations to try, and one more for each recommendation; 100 without another limit.",
+    _number(
+        "End after so many configurations, and one more for each recommendation.",
+        1,
         limits.BUDGET,
+        default="100 without another limit",
         panel=LONG,
     ),
 ]
 RunBudget = Annotated[
-    int | None, _count("Simulations in all, validation included.", limits.BUDGET, panel=LONG)
+    int | None,
+    _number(
+        "End after so many simulations, validation included.",
+        1,
+        limits.BUDGET,
+        default="no limit",
+        panel=LONG,
+    ),
 ]
-TimeBudget = Annotated[str | None, _how_long(metavar="DURATION", help="How long: 90s, 10m, 1.5h.")]
+TimeBudget = Annotated[
+    str | None,
+    _how_long(
+        metavar="DURATION", help="End after this time, such as 90s, 10m or 1.5h.", show_default="no limit"
+    ),
+]
 Converged = Annotated[bool, _how_long("--converged", help="End when the front stops growing.")]
 Sampler = Annotated[
     str,
-    _how(help="auto, or a name; `--sampler list` prints them.", autocompletion=completion.samplers),
+    _how(help="Choose the sampler. `--sampler list` prints all.", autocompletion=completion.samplers),
 ]
 Objectives = Annotated[
     list[str] | None,
-    _what(help="Metric to show or trade off; repeatable.", autocompletion=completion.metrics),
+    _what(
+        help="Show or trade off a metric (repeatable).",
+        show_default="those of the scenario",
+        autocompletion=completion.metrics,
+    ),
 ]
 Require = Annotated[
     list[str] | None,
-    _what(metavar="METRIC<=NUMBER", help="Constraint; also >=, <, >; repeatable."),
+    _what(metavar="METRIC<=NUMBER", help="Add a constraint, also with >=, < or > (repeatable)."),
 ]
-Robust = Annotated[str | None, _what(help="Of several scenarios or seeds: mean, worst or quantile:SHARE.")]
+Robust = Annotated[
+    str | None,
+    _what(help="Summarise several scenarios or seeds by mean, worst or quantile:SHARE (SHARE in 0..1)."),
+]
 StartFrom = Annotated[
     list[str] | None,
-    _what(metavar="SCENARIO|STUDY", help="Configurations to evaluate first, after the baseline; repeatable."),
+    _what(
+        metavar="SCENARIO|STUDY",
+        help="Evaluate the configurations of another one first, after the baseline (repeatable).",
+    ),
 ]
 AllowLoss = Annotated[
     bool | None,
-    _what("--allow-loss/--no-loss", help="Configurations may lose more mandatory work than the baseline."),
+    _what(
+        "--allow-loss/--no-loss",
+        help="Let configurations lose more mandatory work than the baseline.",
+        show_default="as in [search], else no-loss",
+    ),
 ]
 AllowStarvation = Annotated[
     bool | None,
-    _what("--allow-starvation/--no-starvation", help="Somebody may wait much longer than in the baseline."),
+    _what(
+        "--allow-starvation/--no-starvation",
+        help="Let configurations make somebody wait much longer than the baseline.",
+        show_default="as in [search], else no-starvation",
+    ),
 ]
-Storage = Annotated[str | None, _keep(metavar="URL", help="Optuna storage; a journal file by default.")]
-StudyName = Annotated[str | None, _keep(help="Name of the study.")]
+Storage = Annotated[
+    str | None, _keep(metavar="URL", help="Use an Optuna storage.", show_default="a journal file")
+]
+StudyName = Annotated[str | None, _keep(help="Name the study.", show_default="the name of the scenario")]
 SkipBroken = Annotated[bool, _keep("--skip-broken", help="Pass over broken lines of the table of runs.")]
 Resume = Annotated[bool, _keep("--resume", help="Go on with an interrupted search.")]
 
 # What is analysed, and how.
-Method = Annotated[str | None, _how(help="morris (default) or sobol; scenarios only.")]
-Samples = Annotated[int | None, _count("Trajectories or base samples.", limits.SAMPLES)]
-Ablate = Annotated[bool, _how(help="Put its settings back one by one.")]
-Harvester = Annotated[str | None, _how(help="Name; not needed where there is only one.")]
-Measured = Annotated[Sensor, _how(help="What to measure.")]
-Low = Annotated[float, _how(help="Jobs per cycle before the step.", min=0, max=limits.NUMBER)]
-High = Annotated[float, _how(help="Jobs per cycle after the step.", min=0, max=limits.NUMBER)]
-Settling = Annotated[float, _how(help="Cycles until the closed loop settles.")]
-Overshoot = Annotated[float, _how(help="Of the step response, as a fraction.")]
+Method = Annotated[
+    str | None,
+    _how(help="Choose the method for a scenario: morris or sobol.", show_default="morris"),
+]
+Samples = Annotated[
+    int | None,
+    _number(
+        "Set the number of trajectories (morris) or base samples (sobol, a power of 2).",
+        2,
+        limits.SAMPLES,
+        default="20 trajectories, 128 base samples",
+    ),
+]
+Ablate = Annotated[bool, _how(help="Put the settings of the configuration back one by one.")]
+Harvester = Annotated[str | None, _how(help="Name the harvester.", show_default="the only one")]
+Measured = Annotated[Sensor, _how(help="Choose what is measured.")]
+Low = Annotated[float, _number("Submit so many jobs per cycle before the step.", 0.0, limits.NUMBER)]
+High = Annotated[float, _number("Submit so many jobs per cycle after the step.", 0.0, limits.NUMBER)]
+Settling = Annotated[float, _number("Let the closed loop settle within so many cycles.", 0.01, limits.NUMBER)]
+Overshoot = Annotated[
+    float, _number("Let the step response overshoot by this share of the step.", 1e-6, 0.99)
+]
 
 # What comes out, and where to.
-Output = Annotated[Format, _output("--format", help="What goes to standard output.")]
-TableOutput = Annotated[TableFormat, _output("--format", help="What goes to standard output.")]
-FrontOutput = Annotated[FrontFormat, _output("--format", help="What goes to standard output.")]
-Out = Annotated[Path | None, _keep(help="Folder for results.")]
-FiguresOut = Annotated[Path | None, _keep(help="Folder for figures; results/PAPER by default.")]
+_FORMAT_HELP = "Choose what goes to standard output."
+Output = Annotated[Format, _output("--format", help=_FORMAT_HELP)]
+TableOutput = Annotated[TableFormat, _output("--format", help=_FORMAT_HELP)]
+FrontOutput = Annotated[FrontFormat, _output("--format", help=_FORMAT_HELP)]
+Out = Annotated[Path | None, _keep(help="Write results to a folder.")]
+FiguresOut = Annotated[Path | None, _keep(help="Write figures to a folder.", show_default="results/PAPER")]
 Quick = Annotated[
-    bool, _how("--quick", help="Do it at reduced size: fewer configurations, smaller workloads.")
+    bool, _how("--quick", help="Work at reduced size: fewer configurations, smaller workloads.")
 ]
-PictureOut = Annotated[Path | None, _output(help="File to draw (png, svg, pdf).")]
-All = Annotated[bool, _output("--all", help="Print every metric, by the component that it is about.")]
+PictureOut = Annotated[Path | None, _output(help="Draw this file (png, svg, pdf).")]
+All = Annotated[bool, _output("--all", help="Print every metric, in groups.")]
 Events = Annotated[bool, _keep("--events", help="Keep the event table.")]
 AllTerms = Annotated[bool, _output("--all", help="Print quantiles, classes and single logs, too.")]
 SweepPlot = Annotated[
     Path | None, _output(help="Draw the objectives over the varied values (png, svg, pdf).")
 ]
-Compared = Annotated[str, typer.Argument(metavar="STUDY|RUN", help="A search's, or a run's folder or JSON.")]
+Compared = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY|RUN",
+        help="Give the folder, journal file or storage URL of a search, or the folder or JSON of a run.",
+    ),
+]
 Export = Annotated[
     str | None,
     _output(metavar="NAME", help="Print a configuration (A, a number, baseline) as a scenario to run."),
@@ -222,7 +330,11 @@ ExportDiff = Annotated[
     _output(metavar="NAME", help="Print what to change in the baseline, and what each change does."),
 ]
 Full = Annotated[
-    bool, _output("--full", help="Export what a recommendation was made from, with all its changes.")
+    bool,
+    _output(
+        "--full",
+        help="Export the configuration that a recommendation was reduced from, with all its changes.",
+    ),
 ]
 Every = Annotated[bool, _output("--all", help="List dominated configurations, too.")]
 Statistics = Annotated[bool, _output("--statistics", help="Print hypervolume, optimism and tests instead.")]
@@ -234,17 +346,27 @@ Prefer = Annotated[
 ]
 FrontPlot = Annotated[
     Path | None,
-    _output(help="Picture (png, svg, pdf) or page (html), named pairs, parallel, parameters or history."),
+    _output(
+        help="Draw a picture (png, svg, pdf) named pairs, parallel, parameters or history, or a page (html)."
+    ),
 ]
-Plot = Annotated[Path | None, _output(help="Picture (png, svg, pdf).")]
-Window = Annotated[str | None, _output(metavar="FROM:TO", help="Time window in s.")]
+Plot = Annotated[Path | None, _output(help="Draw a picture (png, svg, pdf).")]
+Window = Annotated[
+    str | None, _output(metavar="FROM:TO", help="Draw this time window, in s.", show_default="the whole run")
+]
 ListPictures = Annotated[bool, _output("--list", help="List the kinds of pictures.")]
 ListPapers = Annotated[bool, _output("--list", help="List papers and experiments.")]
-Family = Annotated[str | None, _output(help="Only this family.", autocompletion=completion.families)]
-Forget = Annotated[bool, _output("--forget", help="Do not let them run any more.")]
+Family = Annotated[
+    str | None,
+    _output(help="List only this family.", show_default="all", autocompletion=completion.families),
+]
+Forget = Annotated[bool, _output("--forget", help="Stop trusting the files.")]
 
 # The live view.
-Steps = Annotated[int, _how(help="Steps that a whole run takes, about.", min=1)]
-StepLength = Annotated[float | None, _how(help="Seconds that a step advances, instead.", min=1e-9)]
-Port = Annotated[int, _count("To listen at, on this machine only; 0: any.", 65535, least=0)]
+Steps = Annotated[int, _number("Divide a whole run into about so many steps.", 1, limits.WHOLE)]
+StepLength = Annotated[
+    float | None,
+    _number("Advance so many seconds in each step instead.", 1e-9, limits.NUMBER, default="by `--steps`"),
+]
+Port = Annotated[int, _number("Listen at this port, on this machine only. 0 chooses a free one.", 0, 65535)]
 Browser = Annotated[bool, _how(help="Open a browser.")]

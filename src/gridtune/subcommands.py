@@ -13,7 +13,7 @@ from gridtune.plain_text import escaped
 
 scenarios_app = typer.Typer(cls=boundary.Group, invoke_without_command=True)
 trace_app = typer.Typer(
-    cls=boundary.Group, no_args_is_help=True, help="Workload traces (SWF, GWF, sacct, OAR)."
+    cls=boundary.Group, no_args_is_help=True, help="Read and convert workload traces (SWF, GWF, sacct, OAR)."
 )
 
 
