@@ -66,7 +66,7 @@ class Job:
         kept: slot-seconds of executions that ended before the last one, but whose progress was kept.
         needs: whole units of each resource beside processors that it holds while it runs; None for most jobs.
         data: whatever further facts its actors need; None for most jobs.
-        journal: the list to which each transition is added: time (s), event, id, site and node; None for none.
+        journal: the list that gets each transition: time (s), event, id, site and node; None for none.
 
     Example:
         >>> import gridtune as gt
