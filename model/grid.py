@@ -125,10 +125,9 @@ class Grid(mesa.Model):
             counters.pop(self, None)
 
     def scrap(self) -> None:
-        """Close the grid and have its agents forget all they know: neither can be used afterwards.
+        """Close the grid and empty its agents; neither can be used afterwards.
 
-        What a run made is then freed as soon as nobody wants its record any more, and need not be looked for
-        by the garbage collector.
+        The memory of a run is then freed without the garbage collector once its record is no longer used.
         """
         agents = list(self.agents)
         self.close()

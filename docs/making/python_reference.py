@@ -59,30 +59,28 @@ def _decision(name: str, value: Any) -> Iterator[str]:
 
 
 def _fields() -> Iterator[str]:
-    """The other settings of a search."""
+    """The settings of a search that are not among its arguments."""
+    from gridtune import search
     from gridtune.optimize.config import SearchConfig
 
-    yield "\n| field | type | unit, limits | default | meaning |\n|---|---|---|---|---|"
-    types = inspect.get_annotations(SearchConfig)
+    yield "\n| field | type | unit and limits | default | meaning |\n|---|---|---|---|---|"
+    types, said = inspect.get_annotations(SearchConfig), inspect.signature(search).parameters
     for name, field in SearchConfig.model_fields.items():
-        written = types[name].removesuffix(" | None").replace(" | ", " or ")
+        if name in said:
+            continue
+        written = re.sub(r"tuple\[(.*), \.\.\.\]", r"Sequence[\1]", types[name]).removesuffix(" | None")
+        written = written.replace(" | ", " or ")
         yield f"| `{name}` | `{written}` | {_limits(field)} | `{field.default!r}` | {field.description} |"
 
 
 def _limits(field: Any) -> str:
-    """The unit of a field, and the least and largest value that it may have."""
-    known = {
-        name: getattr(one, name) for one in field.metadata for name in ("ge", "le") if hasattr(one, name)
-    }
-    unit = (field.json_schema_extra or {}).get("unit")
-    bounds = [
-        f"{word} {known[name]}" for name, word in (("ge", "at least"), ("le", "at most")) if name in known
-    ]
-    return ", ".join([unit, *bounds] if unit else bounds)
+    """The unit of a field and the values that it may have, as far as they are limited."""
+    least = [one.ge for one in field.metadata if hasattr(one, "ge")]
+    return (field.json_schema_extra or {}).get("limits", "") or "".join(f"at least {one}" for one in least)
 
 
 def _members(cls: type) -> Iterator[tuple[str, Any]]:
-    """Public methods of a class, with what is called, and its properties, with None; then what it inherits."""
+    """Public methods of a class, with what is called, and its properties, with None; inherited ones last."""
     ours = [base for base in cls.__mro__ if base.__module__.startswith("gridtune.")]
     for name in dict.fromkeys(name for base in ours for name in vars(base) if not name.startswith("_")):
         member = inspect.getattr_static(cls, name)
