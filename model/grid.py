@@ -76,7 +76,7 @@ class Grid(mesa.Model):
 
     @property
     def mean_speed(self) -> float:
-        """The mean speed of the slots; it is 1 while there are none."""
+        """The mean speed of the slots, work at speed 1 per s; it is 1 while there are none."""
         return self.capacity / self.slots if self.slots else 1.0
 
     @property
@@ -110,7 +110,13 @@ class Grid(mesa.Model):
         self.running = False
 
     def close(self) -> None:
-        """Let go of all agents, so that the grid can be freed; it cannot be used afterwards."""
+        """Let go of all agents, so that the grid can be freed; it cannot be used afterwards.
+
+        Example:
+            >>> whole.close()
+            >>> len(whole.agents)
+            0
+        """
         self.remove_all_agents()
         self.record.let_go()
         # Mesa before 3.4.2 keeps every model for ever in a class dictionary.
@@ -119,10 +125,9 @@ class Grid(mesa.Model):
             counters.pop(self, None)
 
     def scrap(self) -> None:
-        """Close the grid and have its agents forget all they know: neither can be used afterwards.
+        """Close the grid and empty its agents; neither can be used afterwards.
 
-        What a run made is then freed as soon as nobody wants its record any more, and need not be looked for
-        by the garbage collector.
+        The memory of a run is then freed without the garbage collector once its record is no longer used.
         """
         agents = list(self.agents)
         self.close()

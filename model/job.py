@@ -66,11 +66,16 @@ class Job:
         kept: slot-seconds of executions that ended before the last one, but whose progress was kept.
         needs: whole units of each resource beside processors that it holds while it runs; None for most jobs.
         data: whatever further facts its actors need; None for most jobs.
+        journal: the list that gets each transition: time (s), event, id, site and node; None for none.
 
     Example:
         >>> import gridtune as gt
-        >>> def late(job: gt.Job) -> bool:
-        ...     return job.state == "done" and job.end > job.deadline
+        >>> job = gt.Job(1, "ann", submit=0.0, runtime=60.0)
+        >>> job.queue(0.0, site="cluster")
+        >>> job.begin(10.0)
+        >>> job.finish(70.0)
+        >>> job.state, job.waiting_time, job.response_time
+        (<State.DONE: 'done'>, 10.0, 70.0)
     """
 
     __slots__ = (
@@ -138,7 +143,15 @@ class Job:
         self.journal = journal
 
     def queue(self, now: float, site: str = "") -> None:
-        """Enter the queue of a site or server: for the first time, from another queue, or after a failure."""
+        """Enter the queue of a site or server: for the first time, from another queue, or after a failure.
+
+        Args:
+            now: the present time, s.
+            site: the name of the site or server.
+
+        Raises:
+            IllegalTransition: the job runs, or it has ended otherwise than by a failure.
+        """
         if self.state is FAILED:
             self.start = self.end = nan
         elif self.state is not CREATED and self.state is not QUEUED:
@@ -150,7 +163,15 @@ class Job:
             self._log(now, "queued")
 
     def begin(self, now: float, node: str = "") -> None:
-        """Start to run on a node."""
+        """Start to run on a node.
+
+        Args:
+            now: the present time, s.
+            node: the name of the node.
+
+        Raises:
+            IllegalTransition: the job is not queued.
+        """
         if self.state is not QUEUED:
             self._refuse("running")
         self.state = RUNNING
@@ -160,7 +181,14 @@ class Job:
             self._log(now, "started")
 
     def finish(self, now: float) -> None:
-        """Complete."""
+        """End as done.
+
+        Args:
+            now: the present time, s.
+
+        Raises:
+            IllegalTransition: the job does not run.
+        """
         if self.state is not RUNNING:
             self._refuse("done")
         self.state = DONE
@@ -172,8 +200,11 @@ class Job:
         """Lose the running execution and go back to the queue: progress is lost, the job is not.
 
         Args:
-            now: s.
-            kept: s of the execution whose progress is not lost.
+            now: the present time, s.
+            kept: the part of the execution whose progress is not lost, s.
+
+        Raises:
+            IllegalTransition: the job does not run.
         """
         if self.state is not RUNNING:
             self._refuse("killed")
@@ -187,7 +218,14 @@ class Job:
             self._log(now, "killed")
 
     def suspend(self, now: float) -> None:
-        """Give the processors up for another job, to go on later from where it is: nothing is lost."""
+        """Give the processors up for another job, to go on later from where it is: nothing is lost.
+
+        Args:
+            now: the present time, s.
+
+        Raises:
+            IllegalTransition: the job does not run.
+        """
         if self.state is not RUNNING:
             self._refuse("suspended")
         self.kept += (now - self.start) * self.processors
@@ -198,7 +236,14 @@ class Job:
             self._log(now, "suspended")
 
     def cancel(self, now: float) -> None:
-        """End on the owner's demand, whether waiting or running; a running execution is lost."""
+        """End on the owner's demand, whether waiting or running; a running execution is lost.
+
+        Args:
+            now: the present time, s.
+
+        Raises:
+            IllegalTransition: the job has ended.
+        """
         if self.state is RUNNING:
             self.wasted += (now - self.start) * self.processors
         elif self.state is not QUEUED and self.state is not CREATED:
@@ -212,8 +257,11 @@ class Job:
         """End at a limit of run time: the execution is lost, and the job with it.
 
         Args:
-            now: s.
-            given: work that each processor has done for it, s at speed 1; all the time if left out.
+            now: the present time, s.
+            given: the work that each processor has done for it, s at speed 1; all the time if left out.
+
+        Raises:
+            IllegalTransition: the job does not run.
         """
         if self.state is not RUNNING:
             self._refuse("expired")
@@ -225,7 +273,14 @@ class Job:
             self._log(now, "expired")
 
     def fail(self, now: float) -> None:
-        """End with its node, or for another job: the execution is lost, and the job with it."""
+        """End with its node, or for another job: the execution is lost, and the job with it.
+
+        Args:
+            now: the present time, s.
+
+        Raises:
+            IllegalTransition: the job does not run.
+        """
         if self.state is not RUNNING:
             self._refuse("failed")
         self.wasted += (now - self.start) * self.processors
@@ -235,7 +290,14 @@ class Job:
             self._log(now, "failed")
 
     def reject(self, now: float) -> None:
-        """End because nothing accepts the job."""
+        """End because nothing accepts the job.
+
+        Args:
+            now: the present time, s.
+
+        Raises:
+            IllegalTransition: the job runs or has ended.
+        """
         if self.state is not CREATED and self.state is not QUEUED:
             self._refuse("rejected")
         self.state = REJECTED
@@ -245,22 +307,22 @@ class Job:
 
     @property
     def waiting_time(self) -> float:
-        """Seconds from submission to the last start (RR-5576, equation 1)."""
+        """The time from submission to the last start, s (RR-5576, equation 1)."""
         return self.start - self.submit
 
     @property
     def execution_time(self) -> float:
-        """Seconds of the last execution (RR-5576, equation 2)."""
+        """The time of the last execution, s (RR-5576, equation 2)."""
         return self.end - self.start
 
     @property
     def response_time(self) -> float:
-        """Seconds from submission to the end (RR-5576, equation 3)."""
+        """The time from submission to the end, s (RR-5576, equation 3)."""
         return self.end - self.submit
 
     @property
     def work(self) -> float:
-        """Work that completing it stands for, slot-seconds on nodes of speed 1."""
+        """The work that completing the job stands for, slot-seconds at speed 1."""
         return self.runtime * self.processors
 
     def _log(self, now: float, event: str) -> None:

@@ -20,43 +20,84 @@ class SearchConfig(BaseModel):
 
     budget: int | None = Field(
         None,
-        description="configurations to try, the baseline included, and one more for each recommendation; 100 "
-        "if nothing else ends the search",
+        description="The number of configurations to try, the baseline included, and one more for each "
+        "recommendation; 100 if nothing else ends the search.",
+        json_schema_extra={"limits": "at least 1"},
     )
-    runs: int | None = Field(None, description="simulations in all, validation included; never exceeded")
-    time: float | str | None = Field(None, description="seconds, or a text such as 10m or 1.5h")
-    converged: bool = Field(False, description="end when the front has stopped growing")
-    sampler: str = Field("auto", description="sampler that proposes configurations; `list` names all")
-    batch: int | None = Field(None, ge=1, description="configurations proposed at once")
-    replications: int | None = Field(None, description="runs of each configuration in the search")
+    runs: int | None = Field(
+        None,
+        description="The number of simulations in all, validation included, which is never exceeded; any "
+        "number if left out.",
+        json_schema_extra={"limits": "at least 1"},
+    )
+    time: float | str | None = Field(
+        None,
+        description="The time that the search may take: a number of seconds, or a text such as 10m or 1.5h; "
+        "any time if left out.",
+        json_schema_extra={"limits": "s, above 0"},
+    )
+    converged: bool = Field(False, description="Whether to end when the front has stopped growing.")
+    sampler: str = Field(
+        "auto",
+        description="The sampler that proposes configurations; `gridtune search --sampler list` names all.",
+    )
+    batch: int | None = Field(
+        None,
+        ge=1,
+        description="The number of configurations proposed at once; the sampler's own if left out.",
+    )
+    replications: int | None = Field(
+        None,
+        description="The number of runs of each configuration in the search; that of the scenario's "
+        "`[search]` if left out.",
+        json_schema_extra={"limits": "at least 1"},
+    )
     validation_replications: int | None = Field(
         None,
         ge=0,
-        description="validation runs of each configuration on the front; if left out, the posterior decides",
+        description="The number of validation runs of each configuration on the front; if left out, the "
+        "posterior decides.",
     )
-    seed: int = Field(1, description="of workloads and sampler, from 0 to 2**32 - 1")
-    vary: tuple[str, ...] = Field((), description="PATH=LOW:HIGH[:log] or PATH=V1,V2,…")
-    objectives: tuple[str, ...] = Field((), description="metrics to trade off")
-    require: tuple[str, ...] = Field((), description="constraints, METRIC<=NUMBER or with >=, < or >")
-    others: tuple[Any, ...] = Field((), description="additional scenarios that every configuration runs in")
-    seeds: tuple[int, ...] = Field((), description="seeds of workloads that every configuration runs under")
-    robust: str | None = Field(None, description="mean, worst or quantile:SHARE over these cases")
+    seed: int = Field(
+        1, description="The seed of workloads and sampler.", json_schema_extra={"limits": "0 to 2**32 - 1"}
+    )
+    vary: tuple[str, ...] = Field(
+        (), description="The search space beside that of the scenario: PATH=LOW:HIGH[:log] or PATH=V1,V2,…."
+    )
+    objectives: tuple[str, ...] = Field(
+        (), description="The metrics to trade off; those of the scenario's `[search]` if left out."
+    )
+    require: tuple[str, ...] = Field(
+        (), description="The constraints, METRIC<=NUMBER or with >=, < or >, in the unit of the metric."
+    )
+    others: tuple[Any, ...] = Field(
+        (), description="The additional scenarios that every configuration runs in."
+    )
+    seeds: tuple[int, ...] = Field(
+        (), description="The seeds of workloads that every configuration runs under."
+    )
+    robust: str | None = Field(
+        None, description="The statistic over scenarios and seeds: mean, worst or quantile:SHARE."
+    )
     allow_loss: bool | None = Field(
-        None, description="allow configurations that lose more mandatory work than the baseline"
+        None, description="Whether to allow configurations that lose more mandatory work than the baseline."
     )
     allow_starvation: bool | None = Field(
-        None, description="allow configurations that let somebody wait much longer than the baseline does"
+        None,
+        description="Whether to allow configurations that make a user wait much longer than the baseline.",
     )
     start: tuple[dict[str, Value], ...] = Field(
-        (), description="configurations to evaluate after the baseline, values by path"
+        (), description="The configurations to evaluate after the baseline, each as values by path."
     )
     baseline: bool | None = Field(
-        None, description="whether the baseline is evaluated first; it is unless runs are no simulations"
+        None, description="Whether the baseline is evaluated first; it is unless runs are no simulations."
     )
-    out: Path | None = Field(None, description="folder for the study and its front")
-    storage: str | Path | None = Field(None, description="URL of a database, or path of a journal file")
-    study: str | None = Field(None, description="name of the study; that of the scenario if left out")
-    resume: bool = Field(False, description="go on with a study that exists")
+    out: Path | None = Field(None, description="The folder for the study and its front; none if left out.")
+    storage: str | Path | None = Field(
+        None, description="The URL of a database, or the path of a journal file; the study is kept there."
+    )
+    study: str | None = Field(None, description="The name of the study; that of the scenario if left out.")
+    resume: bool = Field(False, description="Whether to go on with a study that exists.")
 
     @classmethod
     def of(cls, **fields: Any) -> SearchConfig:

@@ -7,7 +7,10 @@ import re
 import subprocess
 import sys
 import warnings
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
+from functools import cached_property
+from inspect import get_annotations, isclass
+from types import FunctionType
 
 import optuna
 import pandas as pd
@@ -332,29 +335,75 @@ def test_what_a_notebook_meets_on_the_way_is_short_too(scenario, result, study):
     assert {path: repr(one) for path, one in met.items() if len(repr(one)) > 250 or "\n" in repr(one)} == {}
 
 
-def examples():
-    """Docstrings of the public names and of their members, by name."""
-    for name in gt.__all__:
-        value = getattr(gt, name)
-        yield name, inspect.getdoc(value) or ""
-        if inspect.ismodule(value):
-            for inner in value.__all__:
-                yield f"{name}.{inner}", inspect.getdoc(getattr(value, inner)) or ""
-        for member, inner in vars(value).items() if inspect.isclass(value) else ():
-            function = getattr(inner, "fget", None) or getattr(inner, "func", None) or inner
-            if not member.startswith("_") and (
-                inspect.isfunction(function) or inspect.ismethoddescriptor(inner)
-            ):
-                yield f"{name}.{member}", inspect.getdoc(function) or ""
+def own(cls):
+    """A class and those of its bases that are gridtune's own; the base of all policies stands for itself."""
+    return [one for one in cls.__mro__ if one.__module__.startswith("gridtune.") and one is not policy.Policy]
 
 
-EXAMPLES = dict(examples())
+def public():
+    """Public names of gridtune and of its policies, and the members of classes, by name."""
+    names = {name: getattr(gt, name) for name in gt.__all__}
+    names |= {f"policies.{name}": getattr(gt.policies, name) for name in gt.policies.__all__}
+    for name, value in names.items():
+        yield name, value
+        for member in dict.fromkeys(key for one in own(value) for key in vars(one)) if isclass(value) else ():
+            found = inspect.getattr_static(value, member)
+            found = getattr(found, "__func__", found)
+            if not member.startswith("_") and isinstance(found, FunctionType | property | cached_property):
+                yield f"{name}.{member}", found
 
 
-def test_every_public_name_says_what_it_is_and_shows_it():
-    for name, text in EXAMPLES.items():
-        assert text, name
-        assert "." in name or ">>> " in text, name
+def function(found):
+    return getattr(found, "fget", None) or getattr(found, "func", None) or found
+
+
+PUBLIC = dict(public())
+EXAMPLES = {name: inspect.getdoc(function(found)) or "" for name, found in PUBLIC.items()}
+SHOWN = {"Scenario", "Result", "Sweep", "Study", "Explained", "GridModel"}  # whose methods users call
+FOR_AGENTS = {"GridModel.add_slots", "GridModel.register_agent", "GridModel.scrap"}
+
+
+def sections(text):
+    """The names for which each section of a docstring has entries, by its heading."""
+    found, heading = {}, None
+    for line in text.splitlines():
+        if re.fullmatch(r"(Args|Attributes|Returns|Raises|Example):", line):
+            heading = found[line[:-1]] = set()
+        elif heading is not None and (entry := re.match(r" {4}([*\w, ]+): ", line)):
+            heading |= {name.strip("* ") for name in entry[1].split(",")}
+    return found
+
+
+def of_class(name, cls):
+    """The names and sections that the docstring of a class must have."""
+    needed = {field for one in own(cls) for field in [*get_annotations(one), *vars(one).get("__slots__", ())]}
+    if not is_dataclass(cls) and getattr(cls.__init__, "__module__", "").startswith("gridtune."):
+        needed |= {*inspect.signature(cls).parameters}
+    if not name.startswith("policies.") or policy.Policy in cls.__bases__:
+        needed.add("Example")
+    return {one for one in needed if not one.startswith("_")}
+
+
+def of_function(name, found):
+    """The names and sections that the docstring of a function, method or property must have."""
+    called = function(found)
+    signature, calculated = inspect.signature(called), isinstance(found, property | cached_property)
+    needed = {*signature.parameters} - {"self", "cls"}
+    needed |= {*re.findall(r"raise (\w+)\(", inspect.getsource(called))}
+    told = EXAMPLES[name].startswith(("Tell whether ", "Deprecated: "))
+    if signature.return_annotation != "None" and not calculated and not told:
+        needed.add("Returns")
+    if name.partition(".")[0] in SHOWN and name not in FOR_AGENTS and not isinstance(found, property):
+        needed.add("Example")
+    return needed
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if name != "policies"])
+def test_every_public_name_has_a_docstring_with_all_its_sections(name):
+    there = sections(EXAMPLES[name])
+    needed = (of_class if isclass(PUBLIC[name]) else of_function)(name, PUBLIC[name])
+    assert EXAMPLES[name].partition("\n")[0].endswith(".")
+    assert sorted(needed - there.keys() - set().union(*there.values())) == []
 
 
 @pytest.mark.parametrize("name", list(gt.__all__))

@@ -274,6 +274,17 @@ def test_the_example_of_every_policy_is_one_and_stands_where_scenarios_have_it()
         assert make(policy["family"], value).kind == policy["name"]
 
 
+def test_the_reference_of_python_has_inherited_members_and_the_limits_of_a_search():
+    page = "\n".join(module("reference").PAGES["python"]())
+    for member in ("Scenario.value()", "Scenario.active", "GridModel.now", "Job.finish()", "Study.front"):
+        assert f"\n### {member}\n" in page
+    rows = {
+        line.split("`")[1]: line.split(" | ")[1:4] for line in page.splitlines() if line.startswith("| `")
+    }
+    assert rows["seed"] == ["`int`", "0 to 2**32 - 1", "`1`"]
+    assert rows["batch"] == ["`int`", "at least 1", "`None`"]
+
+
 def test_every_key_of_a_scenario_has_a_meaning_every_number_a_unit_and_every_table_an_example():
     reference, schema = module("reference"), ScenarioSpec.model_json_schema()
     parts = schema["$defs"]

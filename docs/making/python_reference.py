@@ -30,11 +30,11 @@ def python() -> Iterator[str]:
             ):
                 yield f"```python\ngt.{name}{_signature(value)}\n```\n"
             yield _text(value)
-            for member, shown in _members(value) if name != "Job" else ():
+            for member, shown in _members(value):
                 yield f"\n### {name}.{member}{'' if shown is None else '()'}\n"
                 if shown is not None:
                     yield f"```python\n{member}{_signature(shown)}\n```\n"
-                yield _text(_function(vars(value)[member]))
+                yield _text(_function(inspect.getattr_static(value, member)))
         elif inspect.ismodule(value):
             yield _text(value)
             for inner in value.__all__:
@@ -55,24 +55,35 @@ def _decision(name: str, value: Any) -> Iterator[str]:
     for member, shown in _members(value) if inspect.isclass(value) else ():
         if shown is None or inspect.signature(shown).return_annotation not in (None, "None"):
             call = f"`{member}`" if shown is None else f"```python\n{member}{_signature(shown)}\n```"
-            yield f"\n{call}\n\n{_text(_function(vars(value)[member]))}"
+            yield f"\n{call}\n\n{_text(_function(inspect.getattr_static(value, member)))}"
 
 
 def _fields() -> Iterator[str]:
-    """The other settings of a search."""
+    """The settings of a search that are not among its arguments."""
+    from gridtune import search
     from gridtune.optimize.config import SearchConfig
 
-    yield "\n| field | default | meaning |\n|---|---|---|"
+    yield "\n| field | type | unit and limits | default | meaning |\n|---|---|---|---|---|"
+    types, said = inspect.get_annotations(SearchConfig), inspect.signature(search).parameters
     for name, field in SearchConfig.model_fields.items():
-        default = "" if field.default in (None, ()) else f"`{field.default!r}`"
-        yield f"| `{name}` | {default} | {field.description} |"
+        if name in said:
+            continue
+        written = re.sub(r"tuple\[(.*), \.\.\.\]", r"Sequence[\1]", types[name]).removesuffix(" | None")
+        written = written.replace(" | ", " or ")
+        yield f"| `{name}` | `{written}` | {_limits(field)} | `{field.default!r}` | {field.description} |"
+
+
+def _limits(field: Any) -> str:
+    """The unit of a field and the values that it may have, as far as they are limited."""
+    least = [one.ge for one in field.metadata if hasattr(one, "ge")]
+    return (field.json_schema_extra or {}).get("limits", "") or "".join(f"at least {one}" for one in least)
 
 
 def _members(cls: type) -> Iterator[tuple[str, Any]]:
-    """Public methods of a class, with what is called, and its properties, with None."""
-    for name, member in vars(cls).items():
-        if name.startswith("_"):
-            continue
+    """Public methods of a class, with what is called, and its properties, with None; inherited ones last."""
+    ours = [base for base in cls.__mro__ if base.__module__.startswith("gridtune.")]
+    for name in dict.fromkeys(name for base in ours for name in vars(base) if not name.startswith("_")):
+        member = inspect.getattr_static(cls, name)
         if isinstance(member, property | cached_property):
             yield name, None
         elif inspect.isroutine(_function(member)):

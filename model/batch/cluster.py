@@ -84,28 +84,36 @@ _planned_end = tuple.__new__  # one is made for each job that starts: half the c
 class Cluster:
     """The state of a site that batch policies decide on.
 
+    Args:
+        capacity: the number of processors.
+        pace: the speed of the slowest node, work at speed 1 per s.
+        queues: the queues of the site.
+        quota: the limits of each user and group over all queues.
+        ledger: the accounts of the policy; None for none.
+        resources: the units beside processors; None for none.
+
     Attributes:
-        capacity: processors in all.
-        free: processors that hold no job.
-        pace: speed of the slowest node: what a plan can rely on.
-        queues: by index.
-        lanes: waiting jobs by lane and id, first come first.
-        depth: waiting jobs in all.
-        wanted: processors that they need.
-        ends: planned ends of the running jobs and of the holds, soonest first.
-        newly_queued: jobs queued since the last scheduling pass.
-        left: jobs that have started or been withdrawn since then.
-        shuffled: whether the order of those that wait has changed since then, but for those two.
+        capacity: the number of processors in all.
+        free: the number of processors that hold no job.
+        pace: the speed of the slowest node, on which a plan can rely.
+        queues: the queues of the site, by index.
+        lanes: the waiting jobs by lane and id, first come first.
+        depth: the number of waiting jobs in all.
+        wanted: the number of processors that the waiting jobs need.
+        ends: the planned ends (s) of the running jobs and of the holds, soonest first.
+        newly_queued: the jobs queued since the last scheduling pass.
+        left: the jobs that have started or been withdrawn since then.
+        shuffled: whether the order of the waiting jobs has otherwise changed since then.
         deviated: whether a job has been started otherwise than planned since then.
-        planned_at: when the last pass was, s.
+        planned_at: the time of the last scheduling pass, s.
         disturbed: whether anything but jobs coming in at the tail of the order has happened since then.
-        ledger: what owners have used, if the policy keeps accounts.
-        longest: s; waiting jobs that promise to run longer do not start at present, and are passed over.
-        backfilled: when a policy that does not backfill in every pass last did so, s.
-        plan: of the last pass, if the policy plans; it is of no use once `as_planned` says so.
-        windows: when more processors will be kept from the scheduler, as far as is known.
-        lendable: idle processors of holds on which some jobs may start.
-        resources: what there is beside processors; None where there is nothing.
+        ledger: the use of each owner, slot-seconds, if the policy keeps accounts.
+        longest: the longest promise of a job that may start at present, s; longer jobs are passed over.
+        backfilled: the time at which a policy that does not backfill in every pass last did so, s.
+        plan: the plan of the last pass, if the policy plans; it is of no use once `as_planned` is false.
+        windows: the times at which more processors will be kept from the scheduler, as far as is known.
+        lendable: the number of idle processors of holds on which some jobs may start.
+        resources: the units beside processors; None where there are none.
     """
 
     __slots__ = (
@@ -186,30 +194,64 @@ class Cluster:
 
     @property
     def narrowest(self) -> float:
-        """Processors of the narrowest job that waits; infinite if none does."""
+        """The number of processors of the narrowest job that waits; infinite if none does."""
         return min(self._widths, default=inf)
 
     def waiting_in(self, queue: int) -> int:
-        """Jobs that wait in a queue, by its index."""
+        """Count the jobs that wait in a queue.
+
+        Args:
+            queue: the index of the queue.
+
+        Returns:
+            The number of jobs.
+        """
         return sum(len(jobs) for lane, jobs in self.lanes.items() if lane.queue == queue)
 
     def wanted_in(self, queue: int) -> int:
-        """Processors that the jobs that wait in a queue need, by its index."""
+        """Count the processors that the jobs that wait in a queue need.
+
+        Args:
+            queue: the index of the queue.
+
+        Returns:
+            The number of processors.
+        """
         lanes = (jobs for lane, jobs in self.lanes.items() if lane.queue == queue)
         return sum(job.processors for jobs in lanes for job in jobs.values())
 
     def free_for(self, queue: int) -> int:
-        """Processors that are free and that the jobs of a queue may hold, by its index."""
+        """Count the processors that are free and that the jobs of a queue may hold.
+
+        Args:
+            queue: the index of the queue.
+
+        Returns:
+            The number of processors.
+        """
         return int(max(0, min(self.free, self.queues[queue].slots - self._used[queue])))
 
     def duration(self, job: Job) -> float:
-        """Seconds that a waiting job is planned to run."""
+        """Tell for how long a waiting job is planned to run.
+
+        Args:
+            job: the job.
+
+        Returns:
+            The time on the slowest node, s.
+        """
         return job.expected / self.pace
 
     def jobs(self, lanes: Iterable[Lane]) -> Iterator[Job]:
-        """Waiting jobs of the lanes in turn, without those for which their queue or quota has no slots left.
+        """List the waiting jobs of the lanes in turn, without those for which there are no slots left.
 
         A queue with limited slots admits its jobs in order until the next would exceed them.
+
+        Args:
+            lanes: the lanes.
+
+        Returns:
+            The jobs whose queue and quota have slots left.
         """
         if self._quotas is not None or self.longest < inf:
             yield from self.admitted(chain.from_iterable(self.lanes[lane].values() for lane in lanes))
@@ -230,13 +272,24 @@ class Cluster:
             room[lane.queue] = left
 
     def in_order(self) -> Iterator[Job]:
-        """Waiting jobs by priority of their queues, first come first."""
+        """List the waiting jobs by priority of their queues, first come first.
+
+        Returns:
+            The jobs whose queue and quota have slots left.
+        """
         if len(self.lanes) == 1 and not self._limited and self.longest == inf:
             return iter(next(iter(self.lanes.values())).values())
         return self.jobs(sorted(self.lanes))
 
     def admitted(self, order: Iterable[Job]) -> Iterator[Job]:
-        """Waiting jobs in any order, without those for which there are no slots left; see `jobs`."""
+        """List waiting jobs in an order, without those for which there are no slots left; see `jobs`.
+
+        Args:
+            order: the waiting jobs in any order.
+
+        Returns:
+            The jobs whose queue and quota have slots left, in the same order.
+        """
         if self.longest < inf:
             order = (job for job in order if job.estimate <= self.longest)
         if self._quotas is not None:
@@ -255,7 +308,14 @@ class Cluster:
                 room[queue] = -inf
 
     def hopeful(self, jobs: Iterable[Job]) -> Iterable[Job]:
-        """Jobs of a lane without those that no order of them would admit; see `Quotas.hopeful`."""
+        """Leave out the jobs of a lane that no order of them would admit.
+
+        Args:
+            jobs: the jobs of the lane.
+
+        Returns:
+            The other jobs, in the same order.
+        """
         return jobs if self._quotas is None else self._quotas.hopeful(jobs)
 
     def __contains__(self, job: Job) -> bool:
@@ -263,7 +323,11 @@ class Cluster:
         return job.id in self._lane_of
 
     def can_start(self, jobs: Sequence[Job]) -> bool:
-        """Whether the jobs wait here, each once, and fit together into the free processors."""
+        """Tell whether the jobs wait here, each once, and fit together into what is free.
+
+        Args:
+            jobs: the jobs.
+        """
         room = self.free
         for job in jobs:
             lane = self._lane_of.get(job.id)
@@ -275,34 +339,69 @@ class Cluster:
         return len(jobs) == 1 or len({job.id for job in jobs}) == len(jobs)
 
     def has_units_for(self, jobs: Sequence[Job]) -> bool:
-        """Whether all that jobs need together beside processors is free."""
+        """Tell whether all that jobs need together beside processors is free.
+
+        Args:
+            jobs: the jobs.
+        """
         return self.resources is None or self.resources.room_for(jobs)
 
     def missing_for(self, job: Job) -> dict[str, int]:
-        """What a job needs beyond what is free: processors, and units of resources by name."""
+        """Count what a job needs beyond what is free.
+
+        Args:
+            job: the job.
+
+        Returns:
+            The number of units by the name of the resource; that of processors is "".
+        """
         missing = {} if self.resources is None else self.resources.missing_for(job)
         if job.processors > self.free:
             missing[PROCESSORS] = job.processors - self.free
         return missing
 
     def held_by(self, job: Job) -> Mapping[str, int]:
-        """What a running job gives back when it ends: processors, and units of resources by name."""
+        """Count what a running job gives back when it ends.
+
+        Args:
+            job: the job.
+
+        Returns:
+            The number of units by the name of the resource; that of processors is "".
+        """
         units = {} if self.resources is None else self.resources.held.get(job.id, {})
         return {PROCESSORS: job.processors, **units}
 
     def queue_of(self, job: Job) -> Queue:
-        """The queue in which a job waits, or from which it was started."""
+        """Look up the queue in which a job waits, or from which it was started.
+
+        Args:
+            job: the job.
+
+        Returns:
+            The queue with its limits.
+        """
         return self.queues[self._lane_of[job.id].queue]
 
     def as_planned(self, now: float) -> bool:
-        """Whether what earlier passes found still holds: jobs came in at the tail, and nothing else happened.
+        """Tell whether all that happened since the last pass is that jobs came in at the tail of the order.
 
-        Not so once a running job is overdue: its planned end moves on with time.
+        Plans of earlier passes then still hold. They do not once a running job is overdue: its planned end
+        moves on with time.
+
+        Args:
+            now: the present time, s.
         """
         return not self.disturbed and (not self.ends or self.ends[0].time > now)
 
     def enqueue(self, job: Job, queue: int = 0, owner: str = "") -> None:
-        """Let a job wait behind the others of its lane."""
+        """Let a job wait behind the others of its lane.
+
+        Args:
+            job: the job.
+            queue: the index of its queue.
+            owner: the name of its owner; "" where the policy does not distinguish owners.
+        """
         known = self._known[queue]
         lane = known.get(owner)
         if lane is None:
@@ -324,7 +423,11 @@ class Cluster:
             self.newly_queued.append(job)
 
     def withdraw(self, job: Job) -> None:
-        """Take out a job that will not start."""
+        """Take out a waiting job that will not start.
+
+        Args:
+            job: the job.
+        """
         self._leave(job)
         del self._lane_of[job.id]
         if self._quotas is not None:
@@ -332,7 +435,14 @@ class Cluster:
         self.disturbed = True
 
     def start(self, job: Job, now: float, end: float, hold: Hold | None = None) -> None:
-        """Give a waiting job its processors until the planned end (s), those of a hold if one is named."""
+        """Give a waiting job its processors.
+
+        Args:
+            job: the job.
+            now: the present time, s.
+            end: the planned end of the job, s.
+            hold: the hold whose processors it gets; None for free ones.
+        """
         if end != self.planned_at + job.expected / self.pace:
             self.deviated = True  # on faster nodes than a plan can rely on, or later than decided
         lane = self._leave(job)
@@ -354,7 +464,13 @@ class Cluster:
             self.ledger.hold(lane.owner, job.processors, now)
 
     def stop(self, job: Job, now: float, end: float) -> None:
-        """Take the processors of a running job back, which was planned to end at `end` (s)."""
+        """Take the processors of a running job back.
+
+        Args:
+            job: the job.
+            now: the present time, s.
+            end: the end that was planned, s.
+        """
         lane = self._lane_of.pop(job.id)
         self._used[lane.queue] -= job.processors
         if self.resources is not None:
@@ -372,17 +488,33 @@ class Cluster:
             self.ledger.hold(lane.owner, -job.processors, now)
 
     def borrows(self, job: Job) -> bool:
-        """Whether processors of a running job go to a hold when it ends."""
+        """Tell whether processors of a running job go to a hold when it ends.
+
+        Args:
+            job: the job.
+        """
         return job.id in self._borrowed
 
     def replan(self, job: Job, old: float, new: float) -> None:
-        """A running job that was planned to end at one time (s) is planned to end at another."""
+        """Change the planned end of a running job.
+
+        Args:
+            job: the job.
+            old: the end that was planned, s.
+            new: the end that is planned now, s.
+        """
         processors = self.ends.pop(bisect_left(self.ends, (old, job.id))).processors
         insort(self.ends, PlannedEnd(new, job.id, processors))
         self.disturbed = True
 
     def put_back(self, job: Job, now: float, end: float) -> None:
-        """Let a job that was to start, and to end at `end` (s), wait again as the first of its lane."""
+        """Let a job that was to start wait again as the first of its lane.
+
+        Args:
+            job: the job.
+            now: the present time, s.
+            end: the end that was planned, s.
+        """
         lane = self._lane_of[job.id]
         self.stop(job, now, end)
         self.enqueue(job, lane.queue, lane.owner)
@@ -390,7 +522,12 @@ class Cluster:
         self.shuffled = True
 
     def keep(self, hold: Hold, processors: int) -> None:
-        """Keep free processors from the scheduler; a negative number gives some back."""
+        """Keep free processors from the scheduler.
+
+        Args:
+            hold: the hold that gets them.
+            processors: the number of processors; a negative one gives some back.
+        """
         self._change_end(hold.until, hold.key, processors)
         self.free -= processors
         hold.idle += processors
@@ -398,10 +535,16 @@ class Cluster:
             self.lendable += processors
 
     def claim(self, hold: Hold, job: Job, end: float, processors: int) -> None:
-        """Have some processors of a running job, which is planned to end at `end` (s), come to a hold then.
+        """Have some processors of a running job come to a hold when it ends.
 
         Where the job is planned to last longer than the hold, the hold has nothing of it. What the job has
         from a reservation is lost to that.
+
+        Args:
+            hold: the hold.
+            job: the running job.
+            end: the planned end of the job, s.
+            processors: the number of processors.
         """
         if end >= hold.until:
             return
@@ -420,8 +563,8 @@ class Cluster:
         """Give all processors of a hold back.
 
         Args:
-            hold: which is over.
-            ends: when jobs are planned to end that still run on its processors, by id, s.
+            hold: the hold, which is over.
+            ends: the planned ends of the jobs that still run on its processors, by id, s.
         """
         self.keep(hold, -hold.idle)
         for job, processors in hold.lent.items():
@@ -434,13 +577,21 @@ class Cluster:
         hold.lent.clear()
 
     def permit(self, longest: float) -> None:
-        """From now on only jobs start that promise to run so long at most, s."""
+        """Let only jobs start from now on that promise to run no longer than a limit.
+
+        Args:
+            longest: the limit, s.
+        """
         if longest != self.longest:
             self.longest = longest
             self.disturbed = self.shuffled = True
 
     def settle(self, now: float) -> None:
-        """A scheduling pass is over at `now` (s): from here on, what happens is news."""
+        """End a scheduling pass: `newly_queued`, `left` and the like tell what happens from now on.
+
+        Args:
+            now: the present time, s.
+        """
         if self.newly_queued:
             self.newly_queued.clear()
         if self.left:

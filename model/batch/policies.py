@@ -17,34 +17,72 @@ from gridtune.model.policy import Policy, PolicyError, parameter, register
 
 
 class BatchPolicy(Policy):
-    """The contract of the family `batch`.
+    """The base class of batch policies, which choose the waiting jobs that a site starts.
 
     Plans rest on the run times that owners promise. A running job that has exceeded its promise is
     expected to end at once: plans count on its processors, but nothing starts on them before it ends.
     Processors that are lost, drained or reserved are not free, and those that will be kept from the
     scheduler (`Cluster.windows`) are no place for jobs that would still run then.
+
+    Example:
+        >>> @gt.policies.register("batch", "one-at-a-time")
+        ... @dataclass(frozen=True)
+        ... class OneAtATime(gt.policies.BatchPolicy):
+        ...     "The first job that waits starts once it fits."
+        ...     def starts(self, cluster, now):
+        ...         first = next(cluster.in_order(), None)
+        ...         return [first] if first and cluster.can_start([first]) else []
+        >>> cluster = gt.policies.Cluster(4)
+        >>> cluster.enqueue(gt.Job(1, "ann", submit=0.0, runtime=60.0, processors=2))
+        >>> OneAtATime().starts(cluster, now=0.0)
+        [Job(1, 'ann', job, created)]
     """
 
     def owner(self, job: Job) -> str:
-        """Whose job it is, if the policy distinguishes owners: each has a lane of its own."""
+        """Choose the owner under whose name a job waits; each owner has a lane of its own.
+
+        Args:
+            job: the job.
+
+        Returns:
+            The name of the owner; "" if the policy does not distinguish owners.
+        """
         return ""
 
     def ledger(self) -> Ledger | None:
-        """The accounts that the site is to keep for this policy; None for none."""
+        """Make the accounts that the site is to keep for this policy.
+
+        Returns:
+            The accounts of slot-seconds by owner; None for none.
+        """
         return None
 
     def starts(self, cluster: Cluster, now: float) -> Sequence[Job]:
-        """The jobs to start now, in this order; they fit together into the free processors.
+        """Choose the jobs to start now.
 
-        It is asked once per instant at which something changed, after all that ended and all that
-        came in at that instant, and only while processors are free.
+        The site asks once per instant at which something changed, after all that ended and all that came in
+        at that instant, and only while processors are free.
+
+        Args:
+            cluster: the state of the site.
+            now: the present time, s.
+
+        Returns:
+            The jobs, in the order in which they start; they fit together into the free processors.
         """
         raise NotImplementedError
 
     def next_pass(self, cluster: Cluster, now: float) -> float:
-        """When it wants to be asked again although nothing may have happened, s; infinite for never.
+        """Choose when the site asks again although nothing may have happened.
 
-        It is asked this after `starts`, at the same time.
+        The site asks for this after `starts`, at the same time.
+
+        Args:
+            cluster: the state of the site.
+            now: the present time, s.
+
+        Returns:
+            The time, s; infinite for never.
         """
         return inf
 

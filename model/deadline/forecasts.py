@@ -160,10 +160,32 @@ class BestSoFar:
 
 @dataclass(frozen=True)
 class Forecast(Policy):
-    """The contract of the family `forecast`; every kind can be made wrong on purpose, to study errors.
+    """The base class of forecasts; every kind can be made wrong on purpose, to study errors.
 
     Attributes:
         oracle: whether it is fed the present truth at each decision, not what sensors saw.
+        bias: the forecast over the unbiased forecast of every run time.
+        spread: the standard deviation of the logarithm of a further bias, drawn once for each server.
+        noise: the standard deviation of the logarithm of an error drawn for each forecast.
+
+    Example:
+        >>> class Largest:
+        ...     def __init__(self, initial):
+        ...         self.largest = initial
+        ...     def observe(self, value):
+        ...         self.largest = max(self.largest, value)
+        ...     def forecast(self):
+        ...         return self.largest
+        >>> @gt.policies.register("forecast", "largest")
+        ... @dataclass(frozen=True)
+        ... class LargestSeen(gt.policies.Forecast):
+        ...     "The largest measurement so far."
+        ...     def memory(self, initial):
+        ...         return Largest(initial)
+        >>> memory = LargestSeen().memory(1.0)
+        >>> memory.observe(3.0)
+        >>> memory.forecast()
+        3.0
     """
 
     oracle: ClassVar[bool] = False
@@ -196,19 +218,49 @@ class Forecast(Policy):
     )
 
     def memory(self, initial: float) -> Memory:
-        """What remembers one series of measurements; `initial` is expected before any."""
+        """Make an object that forecasts one series of measurements.
+
+        Args:
+            initial: the value that is expected before any measurement, in the unit of the series.
+
+        Returns:
+            An object with the methods `observe(value)` and `forecast()`.
+        """
         raise NotImplementedError
 
     def memories(self, initials: Sequence[float]) -> Memories:
-        """What remembers several series that are measured together; see `memory`."""
+        """Make an object that forecasts several series that are measured together.
+
+        Args:
+            initials: the value of each series that is expected before any measurement.
+
+        Returns:
+            An object with the method `observe(values)`, which returns what is expected next of each series.
+        """
         return Separate([self.memory(initial) for initial in initials])
 
     def lasting_error(self, rng: np.random.Generator, servers: int) -> Floats:
-        """Factor on the forecast times of each server, the same for the whole run."""
+        """Draw the error of each server that lasts for the whole run.
+
+        Args:
+            rng: the agent's own stream.
+            servers: the number of servers.
+
+        Returns:
+            The factors on the forecast times; an array with an entry for each server.
+        """
         return self.bias * np.exp(self.spread * rng.standard_normal(servers))
 
     def passing_error(self, rng: np.random.Generator, servers: int) -> Floats | float:
-        """Factor on the forecast times of one task at each server."""
+        """Draw the error of the forecast times of one task.
+
+        Args:
+            rng: the agent's own stream.
+            servers: the number of servers.
+
+        Returns:
+            The factors on the forecast times; an array with an entry for each server, or 1 for no error.
+        """
         return np.exp(self.noise * rng.standard_normal(servers)) if self.noise else 1.0
 
 

@@ -22,11 +22,13 @@ Unplaced = Literal["stay", "reject"]
 
 
 class Times(NamedTuple):
-    """How long a task would take at each server, s; infinite where it cannot run.
+    """The times that a task would take at each server, s; infinite where it cannot run.
+
+    Both are arrays with an entry for each server.
 
     Attributes:
         forecast: T_aS by forecast performance, corrected where the agent corrects forecasts.
-        nominal: by the performance that servers and links have when nothing else uses them.
+        nominal: the times by the performance that servers and links have when nothing else uses them.
     """
 
     forecast: Floats
@@ -34,45 +36,76 @@ class Times(NamedTuple):
 
 
 class TaskRouting(Policy):
-    """The contract of routing tasks to servers that each keep a queue.
+    """The base class of routings of tasks with deadlines to servers that each keep a queue.
 
     Attributes:
-        discipline: name of the server discipline that goes with it.
+        discipline: the name of the server discipline that goes with it.
+
+    Example:
+        >>> @gt.policies.register("routing", "in-time-only")
+        ... @dataclass(frozen=True)
+        ... class InTimeOnly(gt.policies.TaskRouting):
+        ...     "The server that is done first; no server if that is too late."
+        ...     def choose(self, job, times, timetable, now):
+        ...         ends = timetable.ends_behind(times.forecast, now)
+        ...         return [int(ends.argmin())] if ends.min() < job.deadline else []
+        >>> import numpy as np
+        >>> times = gt.policies.Times(forecast=np.array([30.0, 20.0]), nominal=np.array([30.0, 20.0]))
+        >>> task = gt.Job(1, "ann", submit=0.0, runtime=20.0, deadline=25.0)
+        >>> InTimeOnly().choose(task, times, gt.policies.Timetable(2), now=0.0)
+        [1]
     """
 
     discipline: ClassVar[str] = "fcfs"
 
     @property
     def patience(self) -> float:
-        """How many times its forecast the sending of data may take before the next server is tried."""
+        """The longest time of sending data before the next server is tried, over its forecast."""
         return inf
 
     @property
     def resubmits(self) -> Fallback:
-        """Which waiting tasks are taken out of their queues and routed again."""
+        """The waiting tasks that are taken out of their queues and routed again."""
         return "none"
 
     @property
     def keeps(self) -> Unplaced:
-        """What becomes of a task that was taken out of a queue and for which no server is found."""
+        """The treatment of a task that was taken out of a queue and for which no server is found."""
         return "reject"
 
     def precedence(self, job: Job) -> int:
-        """By which a task goes before others in a queue, in agreement with the discipline."""
+        """Choose the precedence of a task in a queue, in agreement with the discipline.
+
+        Args:
+            job: the task.
+
+        Returns:
+            The precedence; tasks of a larger one go first.
+        """
         return 0
 
     def planned(self, times: Times) -> Floats:
-        """The times that the policy goes by."""
+        """Choose the times that the policy goes by.
+
+        Args:
+            times: the forecast and the nominal times of a task, s.
+
+        Returns:
+            The times, s; an array with an entry for each server.
+        """
         return times.forecast
 
     def choose(self, job: Job, times: Times, timetable: Timetable, now: float) -> Sequence[int]:
-        """Servers to try, in this order; none to reject the task.
+        """Choose the servers to try.
 
         Args:
-            job: the task, for its deadline (absolute, s) and priority.
-            times: how long it would take at each server.
-            timetable: who waits where.
-            now: present time, s.
+            job: the task, with its deadline (absolute, s) and priority.
+            times: the times that it would take at each server, s.
+            timetable: the planned queues of the servers.
+            now: the present time, s.
+
+        Returns:
+            The indices of the servers, in the order in which to try them; none to reject the task.
         """
         raise NotImplementedError
 

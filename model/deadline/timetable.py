@@ -22,10 +22,10 @@ class Timetable:
     servers, too, their work is what was last reported of it, and is taken to be done first.
 
     Args:
-        servers: how many there are.
+        servers: the number of servers.
 
     Attributes:
-        waiting: tasks that wait at each server, in the order in which they would run.
+        waiting: the tasks that wait at each server, in the order in which they would run.
     """
 
     def __init__(self, servers: int) -> None:
@@ -44,40 +44,54 @@ class Timetable:
         self._seen = 0.0
 
     def report(self, work: Floats, now: float) -> None:
-        """Take in how long each server needs for the tasks of other agents, s, as it says itself."""
+        """Take in how long each server needs for the tasks of other agents, as it says itself.
+
+        Args:
+            work: the time that each server needs, s; an array with an entry for each server.
+            now: the present time, s.
+        """
         self._reported, self._seen = work, now
 
     def ends_behind(self, durations: Floats, now: float) -> Floats:
-        """When a new task would be done at each server, behind everything that waits there, s.
+        """Compute when a new task would be done at each server, behind everything that waits there.
 
         Args:
-            durations: s that the task takes at each server; infinite where it cannot run.
-            now: present time, s.
+            durations: the time that the task takes at each server, s; infinite where it cannot run.
+            now: the present time, s.
+
+        Returns:
+            The times, s; an array with an entry for each server.
         """
         free: Floats = self._ends[self._rows, self._lengths]
         return free + self._delay(now) + durations
 
     def insertions(self, durations: Floats, precedence: float, now: float) -> tuple[Floats, Counts]:
-        """When a new task would be done at each server, and its place in each queue.
+        """Compute when a new task would be done at each server, and its place in each queue.
 
         Its place is behind all tasks of the same or a larger precedence.
 
         Args:
-            durations: s that the task takes at each server; infinite where it cannot run.
-            precedence: of the task.
-            now: present time, s.
+            durations: the time that the task takes at each server, s; infinite where it cannot run.
+            precedence: the precedence of the task.
+            now: the present time, s.
+
+        Returns:
+            The times, s, and the places, from 0; two arrays with an entry for each server.
         """
         places: Counts = np.add.reduce(self._precedence[:, : self._longest] >= precedence, axis=1)
         return self._ends[self._rows, places] + self._delay(now) + durations, places
 
     def displaced(self, durations: Floats, precedence: float, servers: Counts, now: float) -> Counts:
-        """How many waiting tasks would miss their deadlines at each of some servers after an insertion.
+        """Count the waiting tasks that would miss their deadlines after an insertion.
 
         Args:
-            durations: s that the new task takes at every server.
-            precedence: of the new task; only tasks of less can be displaced.
-            servers: indices of the servers in question.
-            now: present time, s.
+            durations: the time that the new task takes at every server, s.
+            precedence: the precedence of the new task; only tasks of less can be displaced.
+            servers: the indices of the servers in question.
+            now: the present time, s.
+
+        Returns:
+            The numbers of tasks; an array with an entry for each of `servers`.
         """
         width = self._longest
         shift = (self._delay(now) + durations)[servers, None]
@@ -86,7 +100,17 @@ class Timetable:
         return counts
 
     def insert(self, server: int, job: Job, duration: float, precedence: float) -> int:
-        """Let a task wait at a server; its place in the queue."""
+        """Let a task wait at a server.
+
+        Args:
+            server: the index of the server.
+            job: the task.
+            duration: the time that it takes there, s.
+            precedence: the precedence of the task.
+
+        Returns:
+            Its place in the queue, from 0.
+        """
         queue, length = self.waiting[server], len(self.waiting[server])
         if length == self._durations.shape[1]:
             self._grow()
@@ -105,10 +129,17 @@ class Timetable:
         return place
 
     def remove(self, server: int, job: Job) -> float:
-        """Take a waiting task out; the s that it was planned to take.
+        """Take a waiting task out.
+
+        Args:
+            server: the index of the server.
+            job: the task.
+
+        Returns:
+            The time that it was planned to take, s.
 
         Raises:
-            ValueError: it does not wait there.
+            ValueError: the task does not wait there.
         """
         place = self.waiting[server].index(job)
         duration = float(self._durations[server, place])
@@ -116,10 +147,15 @@ class Timetable:
         return duration
 
     def begin(self, server: int, job: Job, now: float) -> None:
-        """A server has started the first of its queue.
+        """Note that a server has started the first task of its queue.
+
+        Args:
+            server: the index of the server.
+            job: the task.
+            now: the present time, s.
 
         Raises:
-            ValueError: it started another one, which this table cannot explain.
+            ValueError: the server started another task, which this table cannot explain.
         """
         if not self.waiting[server] or self.waiting[server][0] is not job:
             raise ValueError(f"server {server} started job {job.id}, which was not the first to wait there")
@@ -127,22 +163,53 @@ class Timetable:
         self._delete(server, 0)
 
     def complete(self, server: int, now: float) -> None:
-        """A server has become free."""
+        """Note that a server has become free.
+
+        Args:
+            server: the index of the server.
+            now: the present time, s.
+        """
         self._ends[server, 0] = now
         self._renew(server)
 
     def end(self, server: int, place: int, now: float) -> float:
-        """When the task at a place of a queue would be done, s."""
+        """Compute when the task at a place of a queue would be done.
+
+        Args:
+            server: the index of the server.
+            place: the place in its queue, from 0.
+            now: the present time, s.
+
+        Returns:
+            The time, s.
+        """
         return float(self._ends[server, place + 1] + self._delay(now)[server])
 
     def late_behind(self, server: int, place: int, now: float) -> list[Job]:
-        """Tasks behind a place of a queue that would miss their deadlines by the present plan."""
+        """List the tasks behind a place of a queue that would miss their deadlines by the present plan.
+
+        Args:
+            server: the index of the server.
+            place: the place in its queue, from 0.
+            now: the present time, s.
+
+        Returns:
+            The tasks, in the order in which they would run.
+        """
         length = len(self.waiting[server])
         late = self._slack[server, place + 1 : length] <= self._delay(now)[server]
         return [self.waiting[server][place + 1 + int(k)] for k in np.flatnonzero(late)]
 
     def hopeless(self, server: int, now: float) -> list[Job]:
-        """Tasks of a queue that would be late even if those before them that are late were not there."""
+        """List the tasks of a queue that would be late even if the late ones before them were not there.
+
+        Args:
+            server: the index of the server.
+            now: the present time, s.
+
+        Returns:
+            The tasks, in the order in which they would run.
+        """
         end, late = max(float(self._ends[server, 0]), now), []
         for place, job in enumerate(self.waiting[server]):
             duration = float(self._durations[server, place])

@@ -34,13 +34,21 @@ class ServerQueue:
         return len(self.mandatory) + self._optional
 
     def jobs(self) -> Iterable[Job]:
-        """All waiting requests, mandatory ones first."""
+        """List all waiting requests, mandatory ones first.
+
+        Returns:
+            The requests; those of a class and user come in the order of their arrival.
+        """
         yield from self.mandatory.values()
         for waiting in self.optional.values():
             yield from waiting.values()
 
     def push(self, job: Job) -> None:
-        """Let a request wait."""
+        """Let a request wait.
+
+        Args:
+            job: the request.
+        """
         if job.mandatory:
             self.mandatory[job.id] = job
         else:
@@ -52,7 +60,14 @@ class ServerQueue:
             self._optional += 1
 
     def remove(self, job: Job) -> bool:
-        """Take a request out; whether it was there."""
+        """Take a request out.
+
+        Args:
+            job: the request.
+
+        Returns:
+            Whether it waited here.
+        """
         if job.mandatory:
             return self.mandatory.pop(job.id, None) is not None
         waiting = self.optional.get(job.user)
@@ -65,13 +80,26 @@ class ServerQueue:
         return True
 
     def came(self, user: str) -> None:
-        """A user who had no optional requests here has one now."""
+        """Note that a user who had no optional requests here has one now.
+
+        Args:
+            user: the name of the user.
+        """
 
     def went(self, user: str) -> None:
-        """A user has no optional requests here any more."""
+        """Note that a user has no optional requests here any more.
+
+        Args:
+            user: the name of the user.
+        """
 
     def count(self, user: str, seconds: float) -> None:
-        """A user is counted to have had so many seconds of this server in all."""
+        """Set the time of this server that a user is counted to have had.
+
+        Args:
+            user: the name of the user.
+            seconds: the time in all, s.
+        """
         self.allocated[user] = seconds
 
 
@@ -150,26 +178,51 @@ class PriorityQueue(ServerQueue):
 
 
 class Discipline(Policy):
-    """Which request a server should be running: the contract of the family `discipline`."""
+    """The base class of disciplines, which choose the request that a server (SeD) runs.
+
+    Example:
+        >>> @gt.policies.register("discipline", "mandatory-first")
+        ... @dataclass(frozen=True)
+        ... class MandatoryFirst(gt.policies.Discipline):
+        ...     "A request runs to its end; then comes the oldest mandatory one, then any other."
+        ...     def front(self, queue, running, rng):
+        ...         return running or next(iter(queue.jobs()), None)
+        >>> gt.load("diet/day-regular", sed__discipline="mandatory-first").run()["completed"] > 0
+        True
+    """
 
     def queue(self) -> ServerQueue:
-        """An empty queue of the kind that this discipline chooses from."""
+        """Make an empty queue of the kind that this discipline chooses from.
+
+        Returns:
+            The queue; a server asks for one when it starts.
+        """
         return ServerQueue()
 
     def front(self, queue: ServerQueue, running: Job | None, rng: np.random.Generator) -> Job | None:
-        """The request to run now.
-
-        The server runs it, kills whatever else is running, and puts that back into the queue.
+        """Choose the request to run now.
 
         Args:
-            queue: what waits at the server.
-            running: what runs there; it is not in the queue.
+            queue: the requests that wait at the server.
+            running: the request that runs there, which is not in the queue; None if there is none.
             rng: the server's own stream, for ties.
+
+        Returns:
+            The request; None for none. The server runs it. If another one was running, the server kills it
+            and puts it back into the queue.
         """
         raise NotImplementedError
 
     def newcomer(self, queue: ServerQueue, running: Job | None) -> float:
-        """Seconds that a user whose stay begins is counted to have had at least."""
+        """Choose the time that a user whose stay begins is counted to have had at least.
+
+        Args:
+            queue: the requests that wait at the server.
+            running: the request that runs there; None if there is none.
+
+        Returns:
+            The time, s.
+        """
         return 0.0
 
 

@@ -12,13 +12,13 @@ from gridtune.model.policy import Policy, parameter, register
 
 
 class Demand(NamedTuple):
-    """What a client's user wants, and what the client has submitted so far.
+    """The numbers of requests that a client's user wants, and that the client has submitted so far.
 
     Attributes:
-        n_min: mandatory requests.
-        n_max: requests in all that would be useful.
-        n_submit: requests in all that the user guesses to be right (legacy clients).
-        submitted: requests submitted so far.
+        n_min: the number of mandatory requests.
+        n_max: the number of requests in all that would be useful.
+        n_submit: the number of requests in all that the user guesses to be right (legacy clients).
+        submitted: the number of requests submitted so far.
     """
 
     n_min: int
@@ -31,7 +31,7 @@ class Submission(NamedTuple):
     """One request to submit.
 
     Attributes:
-        server: place of the server in the list discovered.
+        server: the place of the server in the list discovered, from 0.
         mandatory: whether the request is mandatory.
         bound: whether it must go to that server, whatever the client's choice among servers is.
     """
@@ -45,24 +45,46 @@ RoundRobinStart = Literal["random", "first"]
 
 
 class Dispatch(Policy):
-    """The contract of the family `dispatch`.
+    """The base class of dispatch policies, which choose what a GridRPC client submits, where and when.
 
     Attributes:
-        discipline: name of the server discipline that goes with it where a scenario names none.
+        discipline: the name of the server discipline that goes with it where a scenario names none.
+
+    Example:
+        >>> @gt.policies.register("dispatch", "mandatory-only")
+        ... @dataclass(frozen=True)
+        ... class MandatoryOnly(gt.policies.Dispatch):
+        ...     "The mandatory requests, one server after the other, and nothing else."
+        ...     def setup(self, demand, servers, rng):
+        ...         return [gt.policies.Submission(k % servers, True) for k in range(demand.n_min)]
+        >>> MandatoryOnly().setup(gt.policies.Demand(3, 9, 5, 0), 2, None)[2].server
+        0
     """
 
     discipline: str = "fcfs"
 
     def setup(self, demand: Demand, servers: int, rng: np.random.Generator) -> Sequence[Submission]:
-        """What to submit once `servers` servers were discovered, in this order."""
+        """Choose what to submit once servers were discovered.
+
+        Args:
+            demand: the numbers of requests that are wanted and were submitted.
+            servers: the number of servers discovered.
+            rng: the client's own stream.
+
+        Returns:
+            The requests, in the order in which they are submitted.
+        """
         raise NotImplementedError
 
     def completed(self, demand: Demand, outstanding: int) -> int:
-        """How many new optional requests to send to a server that completed an optional one.
+        """Choose how many optional requests to send to a server that completed an optional one.
 
         Args:
-            demand: what is wanted and was submitted.
-            outstanding: optional requests of this client that the server still has.
+            demand: the numbers of requests that are wanted and were submitted.
+            outstanding: the number of optional requests of this client that the server still has.
+
+        Returns:
+            The number of new requests.
         """
         return 0
 

@@ -11,32 +11,40 @@ from gridtune.model.policy import Policy, parameter, register
 
 
 class EstimationVector(NamedTuple):
-    """How fit a server says it is for a service.
+    """The estimates that a server gives of itself for a service.
 
     Attributes:
-        server: index of the SeD within the hierarchy.
-        values: by tag; which tags there are is up to the server's estimation.
+        server: the index of the SeD within the hierarchy.
+        values: the estimates by tag; which tags there are is up to the server's estimation.
     """
 
     server: int
     values: Mapping[str, float]
 
     def value(self, tag: str, missing: float) -> float:
-        """The value of a tag, or `missing` where the server gives none."""
+        """Look up an estimate.
+
+        Args:
+            tag: the tag.
+            missing: the value if the server gives none.
+
+        Returns:
+            The value, in the unit of the tag.
+        """
         return self.values.get(tag, missing)
 
 
 class ServerState(NamedTuple):
-    """What a server knows of itself.
+    """The present state of a server, which it knows of itself.
 
     Attributes:
-        power: run time at speed 1 over run time here.
-        memory: bytes.
-        running: requests that it executes at present, 0 or 1.
-        mandatory: mandatory requests that wait.
-        waiting: requests that wait, optional ones included.
-        executed: requests of the service that it has completed.
-        executed_time: s that these took in all.
+        power: the run time at speed 1 over the run time here.
+        memory: its memory, bytes.
+        running: the number of requests that it executes at present, 0 or 1.
+        mandatory: the number of mandatory requests that wait.
+        waiting: the number of requests that wait, optional ones included.
+        executed: the number of requests of the service that it has completed.
+        executed_time: the time that these took in all, s.
     """
 
     power: float
@@ -49,14 +57,31 @@ class ServerState(NamedTuple):
 
 
 class Estimation(Policy):
-    """What a server puts into its estimation vector: the contract of the family `estimation`."""
+    """The base class of estimations, which fill the estimation vector of a server (SeD).
+
+    Example:
+        >>> @gt.policies.register("estimation", "backlog")
+        ... @dataclass(frozen=True)
+        ... class Backlog(gt.policies.Estimation):
+        ...     "The server tells how many requests it has."
+        ...     def values(self, service, server):
+        ...         return {"load": server.running + server.waiting}
+        >>> state = gt.policies.ServerState(1.0, 8e9, running=1, mandatory=1, waiting=3, executed=0,
+        ...                                 executed_time=0.0)
+        >>> Backlog().values("solve", state)
+        {'load': 4}
+    """
 
     def values(self, service: str, server: ServerState) -> Mapping[str, float]:
-        """Values by tag.
+        """Estimate how fit the server is for a service.
 
         Args:
-            service: that a client looks for; "" where services have no names.
+            service: the service that a client looks for; "" where services have no names.
             server: the present state of the server.
+
+        Returns:
+            The estimates by tag. Shipped aggregations read `load`, `queue_length` and `estimated_completion`
+            (s).
         """
         raise NotImplementedError
 
@@ -68,6 +93,9 @@ class History(Estimation):
 
     A server is not told run times. Until it has executed a request of the service, its completion is that of
     `prior` work on a machine of its power; without a prior it is infinite: what nobody knows flatters nobody.
+
+    Attributes:
+        prior: the work that a request is taken to be until one was executed, s at speed 1; 0 for unknown.
     """
 
     prior: float = parameter(
@@ -81,7 +109,16 @@ class History(Estimation):
     )
 
     def values(self, service: str, server: ServerState) -> Mapping[str, float]:
-        """Tags power, memory, load, queue_length, service_time and estimated_completion."""
+        """Estimate from the state of the server and from past executions.
+
+        Args:
+            service: the service that a client looks for.
+            server: the present state of the server.
+
+        Returns:
+            The estimates by tag: `power`, `memory` (bytes), `load` and `queue_length` (requests),
+            `service_time` and `estimated_completion` (s).
+        """
         if server.executed:
             service_time = server.executed_time / server.executed
         else:

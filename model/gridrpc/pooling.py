@@ -9,19 +9,37 @@ from gridtune.model.policy import Policy, parameter, register
 
 
 class Pool(Policy):
-    """The contract of the family `pool`."""
+    """The base class of pools, which choose how many leases a group of servers has.
+
+    Example:
+        >>> @gt.policies.register("pool", "half")
+        ... @dataclass(frozen=True)
+        ... class Half(gt.policies.Pool):
+        ...     "A lease for every two requests that wait."
+        ...     def wanted(self, waiting, servers):
+        ...         return min(servers, (waiting + 1) // 2)
+        >>> Half().wanted(waiting=5, servers=8), Half().kept()
+        (3, 0)
+    """
 
     def wanted(self, waiting: int, servers: int) -> int:
-        """Leases that the group should have now.
+        """Choose how many leases the group should have now.
 
         Args:
-            waiting: requests that wait at its servers.
-            servers: in the group, each of which stands on one lease at most.
+            waiting: the number of requests that wait at its servers.
+            servers: the number of servers in the group, each of which stands on one lease at most.
+
+        Returns:
+            The number of leases.
         """
         raise NotImplementedError
 
     def kept(self) -> int:
-        """Leases that the group has even if there is nothing to do."""
+        """Choose how many leases the group has even if there is nothing to do.
+
+        Returns:
+            The number of leases.
+        """
         return 0
 
 

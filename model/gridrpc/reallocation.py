@@ -8,14 +8,26 @@ from gridtune.model.policy import Policy, parameter, register
 
 
 class Reallocation(Policy):
-    """The contract of the family `reallocation`."""
+    """The base class of reallocations, which decide whether a waiting mandatory request moves.
+
+    Example:
+        >>> @gt.policies.register("reallocation", "a-minute-sooner")
+        ... @dataclass(frozen=True)
+        ... class AMinuteSooner(gt.policies.Reallocation):
+        ...     "A request moves if that saves a minute."
+        ...     def moves(self, here, there):
+        ...         return there + 60.0 < here
+        >>> AMinuteSooner().moves(here=100.0, there=30.0)
+        True
+    """
 
     def moves(self, here: float, there: float) -> bool:
-        """Whether a waiting mandatory request moves.
+        """Tell whether a waiting mandatory request moves to another server.
 
         Args:
-            here: s until its server expects to have done it; infinite where nothing is known.
-            there: s until the best other server would expect to, infinite where nothing is known.
+            here: the time until its server expects to have done it, s; infinite where nothing is known.
+            there: the time until the best other server would have done it, s; infinite where nothing is
+                known.
         """
         raise NotImplementedError
 

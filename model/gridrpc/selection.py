@@ -15,14 +15,29 @@ from gridtune.model.policy import Policy, parameter, register
 
 
 class Aggregation(Policy):
-    """A plug-in scheduler of agents: the contract of the family `aggregation` (RR-7959, section 2.3)."""
+    """The base class of aggregations, the plug-in schedulers of agents (RR-7959, section 2.3).
+
+    Example:
+        >>> @gt.policies.register("aggregation", "memory")
+        ... @dataclass(frozen=True)
+        ... class ByMemory(gt.policies.Aggregation):
+        ...     "The servers with most memory first."
+        ...     def best(self, vectors, most):
+        ...         return sorted(vectors, key=lambda one: -one.value("memory", 0.0))[:most]
+        >>> vectors = [gt.policies.EstimationVector(k, {"memory": 1e9 * k}) for k in range(3)]
+        >>> [one.server for one in ByMemory().best(vectors, 2)]
+        [2, 1]
+    """
 
     def best(self, vectors: Sequence[EstimationVector], most: int) -> Sequence[EstimationVector]:
-        """The vectors that an agent hands up, the best first, `most` at most.
+        """Choose the servers that an agent hands up.
 
         Args:
-            vectors: of all servers below the agent, in no particular order.
-            most: how many the agent keeps, or the client can use.
+            vectors: the vectors of all servers below the agent, in no particular order.
+            most: the number of servers that the agent keeps, or that the client can use.
+
+        Returns:
+            The vectors of the servers, the best first, `most` at most.
         """
         raise NotImplementedError
 
@@ -97,21 +112,43 @@ class ByTag(Aggregation):
 
 
 class Choice(Policy):
-    """How a client assigns requests to the servers that it found: the contract of the family `choice`."""
+    """The base class of choices, by which a client assigns requests to the servers that it found.
+
+    Example:
+        >>> @gt.policies.register("choice", "first")
+        ... @dataclass(frozen=True)
+        ... class First(gt.policies.Choice):
+        ...     "All requests go to the best server."
+        ...     def assign(self, plan, vectors, rng):
+        ...         return [one if one.bound else one._replace(server=0) for one in plan]
+        >>> plan = [gt.policies.Submission(server=k, mandatory=True) for k in range(3)]
+        >>> [one.server for one in First().assign(plan, [], None)]
+        [0, 0, 0]
+    """
 
     def wanted(self, n_max: int) -> int:
-        """How many servers the client asks for, if its user could use `n_max` requests."""
+        """Choose how many servers the client asks for.
+
+        Args:
+            n_max: the number of requests that its user could use.
+
+        Returns:
+            The number of servers.
+        """
         return n_max
 
     def assign(
         self, plan: Sequence[Submission], vectors: Sequence[EstimationVector], rng: np.random.Generator
     ) -> Sequence[Submission]:
-        """The plan with servers chosen for all requests that the dispatch policy has not bound to one.
+        """Choose servers for all requests that the dispatch policy has not bound to one.
 
         Args:
-            plan: what the client will submit, in this order; servers by place in `vectors`.
-            vectors: of the servers found, the best first.
+            plan: the requests that the client will submit, in this order; servers by place in `vectors`.
+            vectors: the vectors of the servers found, the best first.
             rng: the client's own stream.
+
+        Returns:
+            The plan with the servers chosen, in the same order.
         """
         raise NotImplementedError
 

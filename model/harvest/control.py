@@ -27,18 +27,19 @@ class CampaignReading(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What a harvester measures at the beginning of a cycle.
+    """The measurements of a harvester at the beginning of a cycle.
 
     Attributes:
-        time: s.
-        cycle: s between two readings.
-        waiting: processors asked for by best-effort jobs that wait at the site.
-        running: processors held by best-effort jobs.
-        used: processors held by anybody, premium jobs included.
-        load: load average of the shared file system; 0 where there is none.
-        left: jobs that are still in the bags.
-        slots: of the site.
-        campaigns: of each, in the order of their bags, for controllers that distinguish them.
+        time: the present time, s.
+        cycle: the time between two readings, s.
+        waiting: the number of processors asked for by best-effort jobs that wait at the site.
+        running: the number of processors held by best-effort jobs.
+        used: the number of processors held by anybody, premium jobs included.
+        load: the load average of the shared file system; 0 where there is none.
+        left: the number of jobs that are still in the bags.
+        slots: the number of slots of the site.
+        campaigns: the measurements of each campaign, in the order of their bags, for controllers that
+            distinguish them.
     """
 
     time: float
@@ -53,14 +54,15 @@ class Reading(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What a controller wants.
+    """The decision of a controller.
 
     Attributes:
-        jobs: to submit, not negative; the harvester submits the whole part of it, as far as its bags go.
-        memory: handed back to the controller in the next cycle.
-        reference: value that is aimed at; nan for rules that have none.
-        measured: value that was compared with it.
-        of: jobs of each campaign, by name, where the rule distinguishes them.
+        jobs: the number of jobs to submit, not negative; the harvester submits the whole part of it, as far
+            as its bags go.
+        memory: any object, which is given back to the controller in the next cycle.
+        reference: the value that is aimed at; nan for rules that have none.
+        measured: the value that was compared with it.
+        of: the number of jobs of each campaign, by name, where the rule distinguishes them.
     """
 
     jobs: float
@@ -71,40 +73,54 @@ class Decision(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Reference minus measured value."""
+        """The reference minus the measured value, in their unit."""
         return self.reference - self.measured
 
 
 class Control(Policy):
-    """The contract of the family `control`: a rule from readings to submissions.
+    """The base class of controllers, which choose how many best-effort jobs a harvester submits.
 
-    A controller keeps nothing itself: what it must remember it hands out and is given back.
+    A controller keeps no state of its own: it returns what it must remember, and gets it back in the next
+    cycle.
 
     Attributes:
-        by_campaign: whether it distinguishes campaigns, and so has to be told of each.
+        by_campaign: whether it distinguishes campaigns, and so needs the measurements of each.
+
+    Example:
+        >>> @gt.policies.register("control", "fill")
+        ... @dataclass(frozen=True)
+        ... class Fill(gt.policies.Control):
+        ...     "As many jobs as there are idle slots, but for those that wait already."
+        ...     def decide(self, reading, memory):
+        ...         return gt.policies.Decision(max(0, reading.slots - reading.used - reading.waiting), None)
+        >>> Fill().decide(gt.policies.Reading(time=0.0, cycle=60.0, used=10, waiting=2, slots=16), None).jobs
+        4
     """
 
     by_campaign: ClassVar[bool] = False
 
     def decide(self, reading: Reading, memory: Memory) -> Decision:
-        """What to submit in this cycle.
+        """Choose how many jobs to submit in this cycle.
 
         Args:
-            reading: of this cycle.
-            memory: from the decision before; None in the first cycle.
+            reading: the measurements of this cycle.
+            memory: the memory of the decision before; None in the first cycle.
+
+        Returns:
+            The decision, with the memory for the next cycle.
         """
         raise NotImplementedError
 
     def settled(self, reading: Reading, before: Memory, decision: Decision) -> bool:
-        """Whether less than one job will be wanted for ever, as long as readings stay as they are.
+        """Tell whether less than one job will be wanted for ever, as long as readings stay as they are.
 
-        So it is at a fixed point of the controller: it wants no job and leaves its memory as it was. A
-        controller that looks at the time must say more.
+        By default that is so at a fixed point: the controller wants no job and leaves its memory as it was.
+        A controller that looks at the time must override this method.
 
         Args:
-            reading: of this cycle; the one before was the same, but for the time.
-            before: memory before this cycle.
-            decision: of this cycle.
+            reading: the measurements of this cycle; those before were the same, but for the time.
+            before: the memory before this cycle.
+            decision: the decision of this cycle.
         """
         return decision.jobs < 1.0 and bool(decision.memory == before)
 

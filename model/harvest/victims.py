@@ -10,21 +10,34 @@ from gridtune.model.policy import Policy, register
 
 
 class Victims(Policy):
-    """The contract of the family `victims`.
+    """The base class of victims, which choose the best-effort jobs that leave for a site's own job.
 
     Attributes:
         blind: whether the site's own jobs get the processors that they would get if there were no best-effort
-            jobs, even where others are idle: who holds them must leave.
+            jobs, even where others are idle; the best-effort jobs that hold them then leave.
+
+    Example:
+        >>> @gt.policies.register("victims", "narrowest")
+        ... @dataclass(frozen=True)
+        ... class Narrowest(gt.policies.Victims):
+        ...     "The job on the fewest processors leaves first."
+        ...     def rank(self, job, now):
+        ...         return job.processors
+        >>> Narrowest().rank(gt.Job(1, "ann", submit=0.0, runtime=60.0, processors=4), now=10.0)
+        4
     """
 
     blind: ClassVar[bool] = False
 
     def rank(self, job: Job, now: float) -> float:
-        """The lower, the sooner a running job leaves; of equal ones the one that started last.
+        """Choose the place of a running job among those that may leave.
 
         Args:
-            job: best-effort, running.
-            now: s.
+            job: the best-effort job, which runs.
+            now: the present time, s.
+
+        Returns:
+            A number; jobs of the least number leave first, of equal ones the one that started last.
         """
         raise NotImplementedError
 

@@ -16,19 +16,19 @@ Limits = Sequence[tuple[float, float]]
 
 
 class Resource(NamedTuple):
-    """What an agent or a pilot tells of the resource that asks for a task.
+    """A resource that asks for a task, as an agent or a pilot describes it.
 
     Attributes:
-        site: name.
-        processors: that one task can get.
-        speed: work per s, of the slowest node that a task may get.
-        time: s that a task may run.
-        tags: properties that tasks may require.
+        site: the name of its site.
+        processors: the number of processors that one task can get.
+        speed: the speed of the slowest node that a task may get, work at speed 1 per s.
+        time: the time that a task may run, s.
+        tags: the properties that tasks may require.
         limits: pairs of processors and s; a task of more than one processor must keep both of one of them.
             None if there are none but those above.
-        least: processors that a task must need at least.
-        covered: numbers of processors of tasks that are not wanted.
-        groups: whose tasks are accepted; all if there are none.
+        least: the least number of processors that a task must need.
+        covered: the numbers of processors of tasks that are not wanted.
+        groups: the groups whose tasks are accepted; all if there are none.
     """
 
     site: str
@@ -42,7 +42,11 @@ class Resource(NamedTuple):
     groups: frozenset[str] = NOTHING
 
     def fits(self, task: Job) -> bool:
-        """Whether the task can run here: processors, promised time, and every tag that it requires."""
+        """Tell whether a task can run here: processors, promised time, group, and every tag that it requires.
+
+        Args:
+            task: the task.
+        """
         width = task.processors
         return (
             self.least <= width <= self.processors
@@ -70,12 +74,12 @@ class TaskQueues:
     """Tasks that wait for resources, in one queue for each owner.
 
     Args:
-        by: whose queue a task enters: its group's, its user's, or the one of all.
+        by: the owner whose queue a task enters: its `group`, its `user`, or `all` for one queue.
 
     Attributes:
-        waiting: tasks by queue and id, first come first.
-        turn: name of the queue that was served last.
-        widths: number of waiting tasks by their processors.
+        waiting: the tasks by queue and id, first come first.
+        turn: the name of the queue that was served last.
+        widths: the number of waiting tasks by their processors.
     """
 
     __slots__ = ("_by", "_places", "_size", "turn", "waiting", "widths")
@@ -97,7 +101,11 @@ class TaskQueues:
         return task.id in self.waiting.get(self._name(task), ())
 
     def push(self, task: Job) -> None:
-        """Let a task wait."""
+        """Let a task wait.
+
+        Args:
+            task: the task.
+        """
         name = self._name(task)
         queue = self.waiting.get(name)
         if queue is None:
@@ -109,18 +117,31 @@ class TaskQueues:
         self._size += 1
 
     def remove(self, task: Job) -> None:
-        """Take a waiting task out: its queue has had its turn."""
+        """Take a waiting task out; its queue has then had its turn.
+
+        Args:
+            task: the task.
+        """
         self.turn = name = self._name(task)
         del self.waiting[name][task.id]
         self.widths[task.processors] -= 1
         self._size -= 1
 
     def any_wider(self, than: float, most: int) -> bool:
-        """Whether a task waits that needs more processors than the one number and at most the other."""
+        """Tell whether a task waits whose number of processors lies in a range.
+
+        Args:
+            than: the number that it must exceed.
+            most: the largest number.
+        """
         return any(than < width <= most and count for width, count in self.widths.items())
 
     def in_turn(self) -> Sequence[OrderedDict[int, Job]]:
-        """The queues in which tasks wait, once each, beginning after the one that was served last."""
+        """List the queues in which tasks wait, beginning after the one that was served last.
+
+        Returns:
+            The queues, each once: tasks by id, first come first.
+        """
         queues = list(self.waiting.values())
         first = self._places.get(self.turn, -1) + 1
         return [queue for queue in (*queues[first:], *queues[:first]) if queue]
@@ -130,13 +151,35 @@ class TaskQueues:
 
 
 class Matching(Policy):
-    """The contract of the family `matching`.
+    """The base class of matchings, which choose the task that a resource gets.
 
     The first resource that asks is served: nothing is kept back for a better one (FRFS, RR-5576, section 7).
+
+    Example:
+        >>> @gt.policies.register("matching", "longest")
+        ... @dataclass(frozen=True)
+        ... class Longest(gt.policies.Matching):
+        ...     "The fitting task with the longest promise."
+        ...     def match(self, queues, resource):
+        ...         waiting = (task for queue in queues.in_turn() for task in queue.values())
+        ...         return max(filter(resource.fits, waiting), key=lambda task: task.estimate, default=None)
+        >>> queues = gt.policies.TaskQueues(by="all")
+        >>> for id, runtime in enumerate((60.0, 3600.0, 900.0)):
+        ...     queues.push(gt.Job(id, "ann", submit=0.0, runtime=runtime))
+        >>> Longest().match(queues, gt.policies.Resource("site", time=1000.0)).runtime
+        900.0
     """
 
     def match(self, queues: TaskQueues, resource: Resource) -> Job | None:
-        """The waiting task that a resource gets, if any fits; it stays in its queue."""
+        """Choose the waiting task that a resource gets.
+
+        Args:
+            queues: the queues of the tasks that wait.
+            resource: the resource that asks.
+
+        Returns:
+            The task, which stays in its queue; None if none fits.
+        """
         raise NotImplementedError
 
 

@@ -11,15 +11,33 @@ from gridtune.model.policy import Policy, parameter, register
 
 
 class Migration(Policy):
-    """The contract of the family `migration`."""
+    """The base class of migrations, which decide whether a task that waits at a site moves to another.
+
+    Example:
+        >>> @gt.policies.register("migration", "to-idle-sites")
+        ... @dataclass(frozen=True)
+        ... class ToIdleSites(gt.policies.Migration):
+        ...     "A task moves to a site where all slots are free."
+        ...     def choose(self, task, here, others):
+        ...         return next((site for site in others if site.free == site.slots and not site.sent), None)
+        >>> busy = gt.policies.SiteView(0, 5, free=0, slots=8, speed=1.0, sent=0, wanted=5, sent_slots=0)
+        >>> ToIdleSites().choose(None, busy, [busy._replace(site=1, depth=0, free=8, wanted=0)]).site
+        1
+    """
 
     def choose(self, task: Job, here: SiteView, others: Sequence[SiteView]) -> SiteView | None:
-        """The site that a waiting task moves to; None if it stays.
+        """Choose the site that a waiting task moves to.
+
+        The tasks of a site are asked about one by one, the one submitted last first.
 
         Args:
-            task: that waits, of the tasks at its site the one submitted last first.
-            here: its site as it is now, itself among those that wait.
-            others: sites that accept it, as they are now, tasks on their way there in `sent`; may be empty.
+            task: the task that waits.
+            here: its site as it is now; the task counts as waiting there.
+            others: the sites that accept it, as they are now, with tasks on their way there in `sent`; there
+                may be none.
+
+        Returns:
+            One of `others`; None if the task stays.
         """
         raise NotImplementedError
 

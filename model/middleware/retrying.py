@@ -9,13 +9,27 @@ from gridtune.model.policy import Policy, parameter, register
 
 
 class Retry(Policy):
-    """The contract of the family `retry`."""
+    """The base class of retries, which decide whether a task that failed is tried again.
+
+    Example:
+        >>> @gt.policies.register("retry", "three-times")
+        ... @dataclass(frozen=True)
+        ... class ThreeTimes(gt.policies.Retry):
+        ...     "A failed task is tried again at once, three times at most."
+        ...     def wait(self, failures):
+        ...         return 0.0 if failures <= 3 else None
+        >>> ThreeTimes().wait(3), ThreeTimes().wait(4)
+        (0.0, None)
+    """
 
     def wait(self, failures: int) -> float | None:
-        """Seconds until a task that has failed so often is tried again; None if it is given up.
+        """Choose how long a task that has failed waits until it is tried again.
 
         Args:
-            failures: of the task so far, at least 1.
+            failures: the number of failures of the task so far, at least 1.
+
+        Returns:
+            The time, s; None if the task is given up.
         """
         raise NotImplementedError
 
@@ -56,15 +70,29 @@ class Limited(Retry):
 
 
 class Blacklist(Policy):
-    """The contract of the family `blacklist`."""
+    """The base class of blacklists, which decide when a site gets no more tasks.
+
+    Example:
+        >>> @gt.policies.register("blacklist", "every-tenth")
+        ... @dataclass(frozen=True)
+        ... class EveryTenth(gt.policies.Blacklist):
+        ...     "Ten failures exclude a site for an hour."
+        ...     def shun(self, failures, now):
+        ...         return 3600.0 if len(failures) >= 10 else 0.0
+        >>> EveryTenth().shun([60.0 * k for k in range(10)], now=540.0)
+        3600.0
+    """
 
     def shun(self, failures: Sequence[float], now: float) -> float:
-        """Seconds for which a site gets no more tasks; 0 to go on with it.
+        """Choose for how long a site gets no more tasks.
 
         Args:
-            failures: times at which tasks or pilots failed there since it was last shunned, s, increasing;
-                the last one is now.
-            now: s.
+            failures: the times at which tasks or pilots failed there since it was last shunned, s,
+                increasing; the last one is now.
+            now: the present time, s.
+
+        Returns:
+            The time, s; 0 to go on with the site.
         """
         raise NotImplementedError
 

@@ -15,17 +15,17 @@ Tie = Literal["first", "random"]
 
 
 class SiteView(NamedTuple):
-    """What a broker believes of a site.
+    """The state of a site as a broker knows it.
 
     Attributes:
-        site: its index.
-        depth: tasks that waited there when it was last measured.
-        free: slots that were free then.
-        slots: in all.
-        speed: of its slowest node: work per s.
-        sent: tasks that the broker has sent there since.
-        wanted: slots that the waiting tasks needed then.
-        sent_slots: slots that the tasks sent since need.
+        site: the index of the site.
+        depth: the number of tasks that waited there when it was last measured.
+        free: the number of slots that were free then.
+        slots: the number of slots in all.
+        speed: the speed of its slowest node, work at speed 1 per s.
+        sent: the number of tasks that the broker has sent there since.
+        wanted: the number of slots that the waiting tasks needed then.
+        sent_slots: the number of slots that the tasks sent since need.
     """
 
     site: int
@@ -39,19 +39,33 @@ class SiteView(NamedTuple):
 
 
 class Routing(Policy):
-    """The contract of the family `routing`."""
+    """The base class of routings, which choose the site that a broker pushes a task to.
+
+    Example:
+        >>> @gt.policies.register("routing", "fastest")
+        ... @dataclass(frozen=True)
+        ... class Fastest(gt.policies.Routing):
+        ...     "The site with the fastest nodes."
+        ...     def choose(self, sites, task, mean_length, rng):
+        ...         return max(sites, key=lambda site: site.speed)
+        >>> slow = gt.policies.SiteView(0, 0, free=8, slots=8, speed=1.0, sent=0, wanted=0, sent_slots=0)
+        >>> Fastest().choose([slow, slow._replace(site=1, speed=2.0)], None, 60.0, None).site
+        1
+    """
 
     def choose(
         self, sites: Sequence[SiteView], task: Job, mean_length: float, rng: np.random.Generator
     ) -> SiteView:
-        """The site that a task is pushed to.
+        """Choose the site that a task is pushed to.
 
         Args:
-            sites: those that accept the task, by index; at least one.
-            task: to be pushed.
-            mean_length: promised work of the tasks that the broker has seen so far, on average, in the
-                unit of `task.estimate`.
+            sites: the sites that accept the task, by index; at least one.
+            task: the task.
+            mean_length: the mean promise of the tasks that the broker has seen so far, s at speed 1.
             rng: the broker's stream, for ties.
+
+        Returns:
+            One of `sites`.
         """
         raise NotImplementedError
 

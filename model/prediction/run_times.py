@@ -19,11 +19,11 @@ INCREMENTS = (
 
 
 class Ended(NamedTuple):
-    """A job that has ended; both in s at speed 1.
+    """A job that has ended.
 
     Attributes:
-        runtime: what it took.
-        promise: what its owner had promised.
+        runtime: the run time that it took, s at speed 1.
+        promise: the run time that its owner had promised, s at speed 1.
     """
 
     runtime: float
@@ -31,32 +31,52 @@ class Ended(NamedTuple):
 
 
 class Prediction(Policy):
-    """The contract of the family `prediction`.
+    """The base class of predictions of run times, with which a batch site plans.
 
-    A job is predicted when it enters its queue. Whatever is predicted, no more is expected than was promised,
-    and limits of run time are those of the promise.
+    The run time of a job is predicted when the job enters its queue. Whatever is predicted, no more is
+    expected than was promised, and limits of run time are those of the promise.
+
+    Example:
+        >>> @gt.policies.register("prediction", "half-the-promise")
+        ... @dataclass(frozen=True)
+        ... class HalfThePromise(gt.policies.Prediction):
+        ...     "A job takes half of what its owner promises."
+        ...     def runtime(self, job, ended):
+        ...         return job.estimate / 2
+        >>> rule = HalfThePromise()
+        >>> rule.runtime(gt.Job(1, "ann", submit=0.0, runtime=60.0, estimate=600.0), [])
+        300.0
+        >>> rule.corrected(300.0, times=1)
+        360.0
     """
 
     @property
     def memory(self) -> int:
-        """How many ended jobs of each user it looks back at."""
+        """The number of ended jobs of each user that it looks back at."""
         return 0
 
     def runtime(self, job: Job, ended: Sequence[Ended]) -> float:
-        """The run time that is expected of a job, s at speed 1.
+        """Predict the run time of a job.
 
         Args:
-            job: that enters its queue.
-            ended: the last jobs of its user that have ended, the latest last; none at first.
+            job: the job, which enters its queue.
+            ended: the last jobs of its user that have ended, `memory` at most, the latest last; none at
+                first.
+
+        Returns:
+            The run time, s at speed 1.
         """
         raise NotImplementedError
 
     def corrected(self, expected: float, times: int) -> float:
-        """The run time that is expected of a job which has exceeded what was expected, s at speed 1.
+        """Correct the prediction of a job that has run for longer.
 
         Args:
-            expected: at first.
+            expected: the run time that was predicted at first, s at speed 1.
             times: how often that, or its corrections, have been exceeded, at least 1.
+
+        Returns:
+            The run time that is predicted now, s at speed 1.
         """
         return expected + INCREMENTS[min(times, len(INCREMENTS)) - 1]
 

@@ -15,12 +15,12 @@ class Claimant(NamedTuple):
     """A user with a job waiting at a dispatcher.
 
     Attributes:
-        user: name.
-        weight: phi, relative to those of the others.
-        since: when the present run of work began, s.
-        served: slot-seconds granted since then; a job that runs counts at least one quantum.
-        waits: since when the first job waits, s.
-        deadline: of the first job, s; infinite if it has none.
+        user: the name of the user.
+        weight: the weight phi, relative to those of the others.
+        since: the time at which the present run of work began, s.
+        served: the slot-seconds granted since then; a job that runs counts at least one quantum.
+        waits: the time since which the first job waits, s.
+        deadline: the deadline of the first job, s; infinite if it has none.
     """
 
     user: str
@@ -32,22 +32,48 @@ class Claimant(NamedTuple):
 
 
 class Arbitration(Policy):
-    """The contract of the family `arbitration`."""
+    """The base class of arbitrations, which choose the user who gets the next slot of a portal.
+
+    Attributes:
+        quantum: the least time that a running job is counted to have had, s.
+
+    Example:
+        >>> @gt.policies.register("arbitration", "heaviest")
+        ... @dataclass(frozen=True)
+        ... class Heaviest(gt.policies.Arbitration):
+        ...     "The user with the largest weight comes first."
+        ...     quantum: float = gt.policies.parameter(60.0, help="least time of a job", unit="s")
+        ...     def choose(self, claimants, total_weight, slots, now):
+        ...         return max(range(len(claimants)), key=lambda k: claimants[k].weight)
+        >>> ann = gt.policies.Claimant("ann", weight=1.0, since=0.0, served=0.0, waits=0.0)
+        >>> Heaviest().choose([ann, ann._replace(user="bob", weight=2.0)], 3.0, slots=4, now=10.0)
+        1
+    """
 
     quantum: float
 
     def precedence(self, job: Job) -> float:
-        """Where a job stands among those of its user: the least first, equal ones as they came."""
+        """Choose the place of a job among those of its user.
+
+        Args:
+            job: the job.
+
+        Returns:
+            A number; jobs of the least number go first, equal ones as they came.
+        """
         return 0.0
 
     def choose(self, claimants: Sequence[Claimant], total_weight: float, slots: int, now: float) -> int:
-        """Index of the claimant who gets a slot.
+        """Choose the user who gets a slot.
 
         Args:
-            claimants: users with waiting jobs, at least one.
-            total_weight: of all users with work, waiting or running.
-            slots: that are granted in all.
-            now: s.
+            claimants: the users with waiting jobs, at least one.
+            total_weight: the weight of all users with work, waiting or running.
+            slots: the number of slots that are granted in all.
+            now: the present time, s.
+
+        Returns:
+            The index of the user in `claimants`.
         """
         raise NotImplementedError
 

@@ -17,8 +17,8 @@ class IdleWorker(Protocol):
     """A worker that asks for a task, as an assignment policy sees it.
 
     Attributes:
-        speed: work per s of its slot while nothing shares it.
-        failures: tasks that system errors have lost there since one was done.
+        speed: the speed of its slot while nothing shares it, work at speed 1 per s.
+        failures: the number of tasks that system errors have lost there since one was done.
     """
 
     speed: float
@@ -26,19 +26,47 @@ class IdleWorker(Protocol):
 
 
 class Assignment(Policy):
-    """The contract of the family `assignment`."""
+    """The base class of assignments, which choose the task that goes next and the worker that gets it.
+
+    Attributes:
+        worker: the idle worker that gets a task: the one that asked `last` or `first`, or the `fastest`.
+
+    Example:
+        >>> @gt.policies.register("assignment", "important-first")
+        ... @dataclass(frozen=True)
+        ... class ImportantFirst(gt.policies.Assignment):
+        ...     "Tasks go out by priority."
+        ...     def rank(self, task):
+        ...         return -task.priority
+        >>> tasks = [gt.Job(k, "ann", submit=0.0, runtime=60.0, priority=k) for k in range(3)]
+        >>> [task.id for task in sorted(tasks, key=ImportantFirst().rank)]
+        [2, 1, 0]
+    """
 
     worker: str = "last"
 
     def rank(self, task: Job) -> float:
-        """Where a task stands among those that wait: the least first, equal ones as they came.
+        """Choose the place of a task among those that wait.
 
-        A task that is dispatched again comes before the others of its rank.
+        Args:
+            task: the task.
+
+        Returns:
+            A number; tasks of the least number go first, equal ones as they came. A task that is dispatched
+            again comes before the others of its number.
         """
         raise NotImplementedError
 
     def choose(self, task: Job, idle: Sequence[IdleWorker]) -> int:
-        """Index of the worker that gets a task, among those idle, in the order in which they asked."""
+        """Choose the worker that gets a task.
+
+        Args:
+            task: the task.
+            idle: the idle workers, in the order in which they asked; at least one.
+
+        Returns:
+            The index of the worker in `idle`.
+        """
         if self.worker == "fastest":
             return max(range(len(idle)), key=lambda index: (idle[index].speed, index))
         # The one idle for longest is the nearest to the limit of its site, and a long task that always
@@ -72,14 +100,14 @@ class ByLength(Assignment):
 
 
 class Failure(NamedTuple):
-    """A task that has failed, and where.
+    """The failure of a task at a worker.
 
     Attributes:
-        kind: `application` (the task itself is to blame), `system` (the node is), `connection` (the result
-            did not arrive) or `worker` (it crashed or met a limit).
-        alike: failures of this kind that the task has had, this one included.
-        failures: of the task in all, this one included.
-        at_worker: tasks that system errors have lost at this worker since one was done there.
+        kind: the kind: `application` (the task itself is to blame), `system` (the node is), `connection` (the
+            result did not arrive) or `worker` (it crashed or met a limit).
+        alike: the number of failures of this kind that the task has had, this one included.
+        failures: the number of failures of the task in all, this one included.
+        at_worker: the number of tasks that system errors have lost at this worker since one was done there.
     """
 
     kind: ErrorKind
@@ -89,10 +117,10 @@ class Failure(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What becomes of a failed task and its worker.
+    """The decision on a failed task and its worker.
 
     Attributes:
-        wait: s until the task is dispatched again; None if it is given up.
+        wait: the time until the task is dispatched again, s; None if it is given up.
         keep: whether the worker stays in the pool, if it lives.
     """
 
@@ -101,10 +129,29 @@ class Verdict(NamedTuple):
 
 
 class Recovery(Policy):
-    """The contract of the family `recovery`."""
+    """The base class of recoveries, which decide on a failed task and its worker.
+
+    Example:
+        >>> @gt.policies.register("recovery", "twice")
+        ... @dataclass(frozen=True)
+        ... class Twice(gt.policies.Recovery):
+        ...     "A task is tried twice; a worker that fails twice leaves."
+        ...     def decide(self, failure):
+        ...         again = 0.0 if failure.failures < 2 else None
+        ...         return gt.policies.Verdict(again, keep=failure.at_worker < 2)
+        >>> Twice().decide(gt.policies.Failure("system", alike=1, failures=1, at_worker=2))
+        Verdict(wait=0.0, keep=False)
+    """
 
     def decide(self, failure: Failure) -> Verdict:
-        """What becomes of a task that has just failed, and of the worker that had it."""
+        """Decide on a task that has just failed, and on the worker that had it.
+
+        Args:
+            failure: the failure.
+
+        Returns:
+            The decision: when the task is dispatched again, and whether the worker stays.
+        """
         raise NotImplementedError
 
 

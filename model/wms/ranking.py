@@ -12,17 +12,19 @@ from gridtune.model.wms.expression import ExpressionError, Formula, compile_expr
 
 
 class Advert(NamedTuple):
-    """What a site publishes of one of its classes.
+    """The state of one class (queue) of a site, as the site publishes it.
 
     Attributes:
-        name, queue: of the site and of the class.
+        name: the name of the site.
+        queue: the name of the class.
         sdj: whether it takes jobs at once or not at all (short deadline jobs).
-        slots, free, running, waiting: of the class.
-        ett: estimated traversal time: s that a job would wait there before it starts.
-        speed: work per s.
-        wall_limit: s that a job may run.
-        rate: work per s that all slots of the class together would give to as many jobs, as processors are
-            shared now.
+        slots, free: the number of its slots, and of those that are free.
+        running, waiting: the numbers of jobs that run and that wait there.
+        ett: the estimated traversal time: how long a job would wait there before it starts, s.
+        speed: the speed of its nodes, work at speed 1 per s.
+        wall_limit: the time that a job may run, s.
+        rate: the work per s that all slots of the class together would give to as many jobs, as processors
+            are shared now.
     """
 
     name: str
@@ -53,10 +55,31 @@ def formula(text: str) -> Formula:
 
 
 class Ranking(Policy):
-    """The contract of the family `ranking`."""
+    """The base class of rankings, by which a broker chooses among the queues that sites publish.
+
+    Example:
+        >>> @gt.policies.register("ranking", "fewest-waiting")
+        ... @dataclass(frozen=True)
+        ... class FewestWaiting(gt.policies.Ranking):
+        ...     "The queue in which the fewest jobs wait."
+        ...     def rank(self, advert, job):
+        ...         return -advert.waiting
+        >>> advert = gt.policies.Advert("site", "long", False, slots=8, free=0, running=8, waiting=3,
+        ...                             ett=600.0, speed=1.0, wall_limit=86400.0, rate=8.0)
+        >>> FewestWaiting().rank(advert, None)
+        -3
+    """
 
     def rank(self, advert: Advert, job: Job) -> float:
-        """How much a job prefers what is advertised; the largest value wins."""
+        """Rate a queue for a job.
+
+        Args:
+            advert: the state of the queue, as its site publishes it.
+            job: the job.
+
+        Returns:
+            The rank; the queue with the largest one gets the job.
+        """
         raise NotImplementedError
 
 

@@ -36,7 +36,12 @@ class Explained:
 
     @property
     def text(self) -> str:
-        """The explanation in words, as `gridtune explain` prints it."""
+        """The explanation in words, as `gridtune explain` prints it.
+
+        Example:
+            >>> print(why.text)
+            Configuration ...
+        """
         return told(self.details)
 
     @cached_property
@@ -50,6 +55,10 @@ class Explained:
         and `high` its 95 % interval, all in the `unit` of the metric. `better` says whether that is good.
         `verdict` says how certain it is: `equal`, `clearly`, `probably`, `unsure` or `unknown`. Where the
         interval holds 0, the difference is not significant.
+
+        Example:
+            >>> why.changes.index.tolist()
+            ['unhappy_users', 'unfairness', 'completed']
         """
         return _table(["metric"], [(c.metric.name, *_change(c)) for c in self.details.changes])
 
@@ -59,6 +68,10 @@ class Explained:
 
         The index is `path` and `metric`; the columns are those of `changes`. The frame is empty if no
         ablation was asked for.
+
+        Example:
+            >>> why.ablations.index.names == ["path", "metric"]
+            True
         """
         removed = self.details.ablations or ()
         rows = [(one.path, c.metric.name, *_change(c)) for one in removed for c in one.changes]

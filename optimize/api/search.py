@@ -39,8 +39,9 @@ def search(
         vary: by dotted path a list of values or a tuple `(low, high)` or `(low, high, "log")`, which add to
             the scenario's own search space or replace parts of it. Or texts as on the command line.
         others: additional scenarios that every configuration runs in.
-        fields: all other settings, by name: `budget`, `runs`, `time`, `objectives`, `require`,
-            `sampler`, `replications`, `seed`, `out` and others; the reference has a table of them.
+        **fields: all other settings, by name, such as `budget` (configurations), `runs`, `time` (s),
+            `objectives`, `require`, `sampler`, `replications`, `seed` and `out`. The reference has a table of
+            them with types, limits and defaults.
 
     Returns:
         The study: its `configurations` has a row for each configuration, its `front` for each on the front.

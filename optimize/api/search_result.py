@@ -83,7 +83,12 @@ class Study:
 
     @cached_property
     def details(self) -> Front:
-        """The front as records: members, estimated means, posterior, hypervolumes and reference point."""
+        """The front as records: members, estimated means, posterior, hypervolumes and reference point.
+
+        Example:
+            >>> len(study.details.reference) == len(study.archive.objectives)
+            True
+        """
         return front(self.archive)
 
     @cached_property
@@ -126,6 +131,10 @@ class Study:
         """The configurations on the Pareto front, a row for each, with the columns of `configurations`.
 
         If several gave the same in every run, one is shown, and `equivalents` counts the others.
+
+        Example:
+            >>> bool(study.front["on_front"].all())
+            True
         """
         return frame(self.details, [row for row in listed(self.details) if row.on_front])
 
@@ -134,12 +143,21 @@ class Study:
         """The hypervolume that the front dominates, by estimated means, up to `details.reference`.
 
         Its unit is the product of the units of the objectives.
+
+        Example:
+            >>> study.hypervolume > 0
+            True
         """
         return self.details.hypervolume
 
     @property
     def best_trials(self) -> list[FrozenTrial]:
-        """The configurations on the front as Optuna's trials, in the order of `front`."""
+        """The configurations on the front as Optuna's trials, in the order of `front`.
+
+        Example:
+            >>> [trial.number for trial in study.best_trials] == study.front.index.tolist()
+            True
+        """
         known = {trial.user_attrs[NUMBER]: trial for trial in self.to_optuna().trials}
         return [known[number] for number in self.front.index]
 
@@ -182,13 +200,22 @@ class Study:
         """The recommended configurations, a row for each, with the columns of `configurations`.
 
         The index is the letter of the recommendation, `A`, `B`, …; the frame is empty if there are none.
+
+        Example:
+            >>> study.recommendations.index.name
+            'name'
         """
         table = self.configurations
         return table[table["name"].str.fullmatch("[A-Z]")].reset_index().set_index("name")
 
     @property
     def summary(self) -> str:
-        """The answer as `gridtune search` prints it: what to change, and what that gains and costs."""
+        """The answer as `gridtune search` prints it: what to change, and what that gains and costs.
+
+        Example:
+            >>> print(study.summary)
+            diet/day-regular: 4 configurations, ...
+        """
         return answer(self.details, WIDTH)
 
     def at(self, configuration: int | str) -> Scenario:
@@ -245,6 +272,12 @@ class Study:
 
         Raises:
             ScenarioError: a file cannot be written, or the folder has files of others.
+
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     (study.save(folder) / "front.csv").is_file()
+            True
         """
         folder, found = own_folder(out), self.details
         write_json(folder / "front.json", to_dict(found))

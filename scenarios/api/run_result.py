@@ -63,7 +63,12 @@ class Result:
 
     @cached_property
     def summaries(self) -> dict[str, Summary]:
-        """Each metric by name: its `mean`, `standard_error`, `unit`, and `values` of the replications."""
+        """Each metric by name: its `mean`, `standard_error`, `unit`, and `values` of the replications.
+
+        Example:
+            >>> result.summaries["completed"].values
+            (1077.0, 1077.0, 1077.0)
+        """
         return summarise(self.runs)
 
     @cached_property
@@ -155,6 +160,10 @@ class Result:
         """The classes of jobs, a row for each user and `class`, with the columns of `users`.
 
         There is neither `deserved` nor `satisfaction`. The frame is empty if all jobs are of one class.
+
+        Example:
+            >>> sorted(result.classes["class"].unique())
+            ['mandatory', 'optional']
         """
         return self.table("classes")
 
@@ -240,7 +249,12 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """Notes on the run, a line each: the logs that were replayed, and work that was left unfinished."""
+        """Notes on the run, a line each: the logs that were replayed, and work that was left unfinished.
+
+        Example:
+            >>> result.notes
+            []
+        """
         return [*notes(self.scenario), *unfinished(self.runs)]
 
     def save(self, out: Path | str) -> Path:
@@ -254,6 +268,12 @@ class Result:
 
         Raises:
             ScenarioError: there are no tables, the folder cannot be written, or it has files of others.
+
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     sorted(file.name for file in result.save(folder).glob("*.json"))
+            ['manifest.json', 'metrics.json']
         """
         if not self.tables:
             raise ScenarioError(f"{out}: the tables of the run were not kept, so they cannot be written")

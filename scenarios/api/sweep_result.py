@@ -154,6 +154,10 @@ class Sweep:
 
         Returns:
             A dict with the name of the `scenario` and the `outcomes`, which are called `points` there.
+
+        Example:
+            >>> list(made.to_dict()), made.to_dict()["points"][0]["values"]
+            (['scenario', 'points'], {'workload.count': 1})
         """
         return {"scenario": self.scenario.name, "points": list(self.outcomes)}
 

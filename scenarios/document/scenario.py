@@ -66,13 +66,25 @@ class Scenario:
 
         Raises:
             ScenarioError: the document has faults, all of which are named, or its tables do not fit.
+
+        Example:
+            >>> scenario.spec.sed[0].count, scenario.spec.horizon is None
+            (10, True)
         """
         _ = self.active
         return self._tables
 
     @cached_property
     def active(self) -> ScenarioSpec:
-        """The tables without what is switched off, and without nodes that sites have lent to others."""
+        """The tables without what is switched off, and without nodes that sites have lent to others.
+
+        Raises:
+            ScenarioError: the document has faults, all of which are named, or its tables do not fit.
+
+        Example:
+            >>> len(scenario.active.sed), len(scenario.spec.sed)
+            (1, 1)
+        """
         try:
             present = active(self._tables)
             for system in SYSTEMS:
@@ -146,6 +158,10 @@ class Scenario:
 
         Returns:
             The value, in the unit of the field; None if the document has none there.
+
+        Example:
+            >>> scenario.value("sed.count")
+            10
         """
         return value_at(self.document, path)
 

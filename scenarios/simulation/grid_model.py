@@ -38,6 +38,7 @@ class GridModel(Grid):
 
     Attributes:
         source: the scenario, with the values set.
+        running: whether anything is left to happen.
         datacollector: a row for each step: `time` (s), `running`, every signal and every metric at its end;
             metrics of users' own are nan until the run has ended. After `run`, one row.
 
@@ -81,7 +82,15 @@ class GridModel(Grid):
         self.datacollector = mesa.DataCollector({"time": "now", "running": "running", **signals, **metrics})
 
     def step(self) -> None:
-        """Advance by one step length (s) and collect data; once the run has ended, do nothing."""
+        """Advance by one step length (s) and collect data; once the run has ended, do nothing.
+
+        Example:
+            >>> stepped = gt.GridModel("diet/day-regular", step_length=5.0)
+            >>> stepped.step()
+            >>> stepped.step()
+            >>> stepped.now, len(stepped.datacollector.get_model_vars_dataframe())
+            (10.0, 2)
+        """
         if self.running:
             super().step()
             self.datacollector.collect(self)
@@ -101,12 +110,22 @@ class GridModel(Grid):
 
     @property
     def metrics(self) -> dict[str, Metric]:
-        """The metrics by name (`value` and `unit`), as if the run ended now; users' own once it has ended."""
+        """The metrics by name (`value` and `unit`), as if the run ended now; users' own once it has ended.
+
+        Example:
+            >>> model.metrics["waiting_mean"].unit
+            's'
+        """
         return self._summarised()[0]
 
     @property
     def users(self) -> dict[str, UserOutcome]:
-        """The outcome of each user so far, by name: jobs, work (slot-seconds) and mean times (s)."""
+        """The outcome of each user so far, by name: jobs, work (slot-seconds) and mean times (s).
+
+        Example:
+            >>> sum(user.completed for user in model.users.values()) == model.metrics["completed"].value
+            True
+        """
         return self._summarised()[1]
 
     def register_agent(self, agent: mesa.Agent) -> None:

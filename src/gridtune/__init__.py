@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gridtune.scenarios.errors import ScenarioError as ScenarioError
     from gridtune.scenarios.simulation.grid_model import GridModel as GridModel
     from gridtune.scenarios.slurm.changes import slurm_changes as slurm_changes
+    from gridtune.version import __version__ as __version__
 
 # Where each public name lives; what stands above tells editors and type checkers the same.
 _HOMES = {
@@ -55,4 +56,4 @@ _HOMES = {
 }
 
 __all__ = list(_HOMES)
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, {**_HOMES, "__version__": "gridtune.version"})

@@ -138,13 +138,9 @@ def _bare(
 
 def version() -> str:
     """Of the installed distribution."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as of
+    from gridtune.version import __version__
 
-    try:
-        return of("gridtune")
-    except PackageNotFoundError:  # run from its sources
-        return "0+unknown"
+    return __version__
 
 
 def _end(error: BaseException) -> int | str | None:

@@ -16,8 +16,8 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
         homes: the module in which each name is defined, or that it is.
 
     Returns:
-        Functions that a package takes as its own: what they find becomes an attribute of it, so that they are
-        asked once for each name.
+        Functions that a package takes as its own. A name that was found becomes an attribute of the package,
+        so that each is looked up once. `dir` of the package gives the public ones of these names alone.
     """
 
     def find(name: str) -> Any:
@@ -29,6 +29,6 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
         return value
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *homes})
+        return sorted(name for name in homes if not name.startswith("_"))
 
     return find, names
