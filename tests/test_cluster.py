@@ -9,7 +9,7 @@ import pytest
 from gridtune.model.agenda import Agenda
 from gridtune.model.batch import plan
 from gridtune.model.batch.cluster import Cluster, Queue
-from gridtune.model.batch.plan import fresh_starts, planned_starts, reserved_starts
+from gridtune.model.batch.plan import planned_anew, planned_starts, reserved_starts
 from gridtune.model.batch.policies import FairShare
 from gridtune.model.batch.profile import Profile
 from gridtune.model.batch.waiting import Waiting
@@ -156,7 +156,7 @@ def test_starts_of_a_plan_are_those_that_delay_nobody_before():
     cluster = filled(
         4, [Queue()], *((one, 0) for one in (job(1, 3), job(2, 3, 5.0), job(3, 1, 10.0), job(4, 1, 11.0)))
     )
-    for starts in (planned_starts, fresh_starts):
+    for starts in (planned_starts, planned_anew):
         assert [one.id for one in starts(cluster, list(cluster.in_order()), 0.0)] == [1, 3]
     assert [one.id for one in reserved_starts(cluster, cluster.in_order(), 0.0, 0, inf)] == [1, 3]
     cluster.start(next(iter(cluster.in_order())), 0.0, 10.0)

@@ -305,4 +305,4 @@ def test_who_starts_of_a_long_queue_is_known_without_planning_all_of_it(monkeypa
                 cluster.enqueue(job)
             if runs and job in cluster:
                 cluster.start(job, 0.0, length)
-        assert list(plan.fresh_starts(cluster, cluster.in_order(), 0.0)) == planned_wholly(cluster), seed
+        assert list(plan.planned_anew(cluster, cluster.in_order(), 0.0)) == planned_wholly(cluster), seed

@@ -77,7 +77,6 @@ LITERAL = (  # where such a word is meant as it is said: a place, and a piece of
     ("tests/test_report.py", "points"),
     ("optimize/report/page.html", "<span"),
     ("optimize/report/page.js", "span"),  # of an axis
-    ("", "fresh_starts"),
     ("optimize/report/answer.py", ":.2g} points"),
     ("optimize/explanation/words.py", ":.3g} points"),
     ("optimize/commands/compare.py", '" points"'),

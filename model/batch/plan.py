@@ -136,7 +136,7 @@ class Plan:
             self._place(profile, earlier, width, duration, limit, depth + 1)
 
 
-def fresh_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequence[Job]:
+def planned_anew(cluster: Cluster, order: Iterable[Job], now: float) -> Sequence[Job]:
     """As `planned_starts`, in an order that may change from pass to pass: no plan is kept."""
     if cluster.resources is not None:
         return resource_starts(cluster, order, now, inf)
