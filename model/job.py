@@ -38,34 +38,35 @@ class IllegalTransition(RuntimeError):  # noqa: N818 - reads as what happened
 
 
 class Job:
-    """A unit of work: what its owner asks for, and what became of it.
+    """A unit of work: the demand of its owner, and the outcome.
 
     Policies and metrics read its attributes, and change none of them.
 
     Attributes:
-        id: number unique in the grid, in the order of creation.
-        user: owner; happiness and fairness are measured per user.
+        id: the number of the job, unique in the grid, in the order of creation.
+        user: the owner; happiness and fairness are measured per user.
         group: the owner's group or virtual organisation, "" if none.
-        kind: role of the job (`mandatory`, `optional`, `meta`, `local`, `best-effort`, …).
-        mandatory: must be done, against nice to have (RR-7959, section 3.2).
-        priority: importance; the larger number wins where priorities are heeded (RR-5335, section 4.3).
-        submit: when the owner created it, s.
-        runtime: execution time on a node of speed 1, s.
-        processors: slots it holds while it runs.
-        estimate: run time that its owner promises, s; the run time itself if nothing else is known.
-        expected: run time that a batch scheduler plans with, s; the promise unless run times are predicted.
-        deadline: absolute, s; infinite if none.
-        queued: when it entered the queue in which it stands or stood last, s.
-        start, end: of its last execution, s; nan before.
-        site, node: where it was last queued or run.
-        state: see `State`.
-        kills: how often it was killed and went back to a queue.
-        wasted: slot-seconds of executions that were lost.
-        given: work that each processor had done for it since its last start when it expired, s at speed 1, or
-            while it runs where a site has noted it (`Record.noting`); nan before.
-        kept: slot-seconds of executions that ended before the last one, but whose progress was kept.
-        needs: whole units of each resource beside processors that it holds while it runs; None for most jobs.
-        data: whatever further facts its actors need; None for most jobs.
+        kind: the role of the job (`mandatory`, `optional`, `meta`, `local`, `best-effort`, …).
+        mandatory: whether it must be done; else it is nice to have (RR-7959, section 3.2).
+        priority: the importance; the larger number wins where priorities count (RR-5335, section 4.3).
+        submit: the time at which the owner created it, s.
+        runtime: the execution time on a node of speed 1, s.
+        processors: the number of slots that it holds while it runs.
+        estimate: the run time that its owner promises, s at speed 1; the run time itself by default.
+        expected: the run time that a batch scheduler plans with, s at speed 1; the promise unless run times
+            are predicted.
+        deadline: the absolute deadline, s; infinite if there is none.
+        queued: the time at which it entered the queue in which it stands or stood last, s.
+        start, end: the start and the end of its last execution, s; nan before.
+        site, node: the names of the site and node where it was last queued or run.
+        state: `created`, `queued`, `running`, `done`, `cancelled`, `expired`, `rejected` or `failed`.
+        kills: the number of times that it was killed and went back to a queue.
+        wasted: the slot-seconds of executions that were lost.
+        given: the work that each processor had done for it since its last start when it expired, s at speed
+            1, or while it runs where a site has noted it (`Record.noting`); nan before.
+        kept: the slot-seconds of executions that ended before the last one, but whose progress was kept.
+        needs: the units of each resource beside processors that it holds while it runs; None for most jobs.
+        data: further facts that its actors need; None for most jobs.
         journal: the list that gets each transition: time (s), event, id, site and node; None for none.
 
     Example:

@@ -14,12 +14,12 @@ from gridtune.model.policy import Policy, parameter, register
 
 
 class ServerQueue:
-    """Requests waiting at one server, and what each user was allocated there so far.
+    """The requests that wait at one server, and the time of the server that each user has had so far.
 
     Attributes:
-        mandatory: waiting mandatory requests by id, first come first.
-        optional: waiting optional requests by user and id, first come first.
-        allocated: seconds of this server that each user is counted to have had.
+        mandatory: the waiting mandatory requests by id, first come first.
+        optional: the waiting optional requests by user and id, first come first.
+        allocated: the time of this server that each user is counted to have had, s.
     """
 
     __slots__ = ("_optional", "allocated", "mandatory", "optional")

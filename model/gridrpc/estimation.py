@@ -92,7 +92,7 @@ class History(Estimation):
     """Power, memory, load, queue, and the completion that past executions of the service promise.
 
     A server is not told run times. Until it has executed a request of the service, its completion is that of
-    `prior` work on a machine of its power; without a prior it is infinite: what nobody knows flatters nobody.
+    `prior` work on a machine of its power; without a prior it is infinite.
 
     Attributes:
         prior: the work that a request is taken to be until one was executed, s at speed 1; 0 for unknown.
