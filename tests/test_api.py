@@ -288,9 +288,9 @@ def test_policies_have_the_base_class_of_each_family_and_the_types_of_its_argume
 
 def test_former_names_warn(scenario, study):
     made = gt.sweep(scenario, {"workload.count": [1]})
-    with pytest.warns(DeprecationWarning, match="now called Sweep.configurations"):
+    with pytest.warns(FutureWarning, match="now called Sweep.configurations"):
         assert made.points is made.configurations
-    with pytest.warns(DeprecationWarning, match="now called Study.configurations"):
+    with pytest.warns(FutureWarning, match="now called Study.configurations"):
         assert study.evaluations is study.configurations
 
 

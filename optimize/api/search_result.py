@@ -122,7 +122,9 @@ class Study:
     def evaluations(self) -> pd.DataFrame:
         """Deprecated: the former name of `configurations`."""
         warnings.warn(
-            "Study.evaluations is now called Study.configurations", DeprecationWarning, stacklevel=2
+            "Study.evaluations is now called Study.configurations; version 0.4.0 removes the old name",
+            FutureWarning,
+            stacklevel=2,
         )
         return self.configurations
 
@@ -153,6 +155,8 @@ class Study:
     @property
     def best_trials(self) -> list[FrozenTrial]:
         """The configurations on the front as Optuna's trials, in the order of `front`.
+
+        `to_optuna().best_trials` may hold others: Optuna goes by the plain means of the search.
 
         Example:
             >>> [trial.number for trial in study.best_trials] == study.front.index.tolist()

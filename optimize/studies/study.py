@@ -102,7 +102,7 @@ class OpenStudy:
             values: by path.
             means: of the objectives in the search, by name; nothing for one that failed.
             constraints: by how much each is broken, by name; at most 0 where it is kept.
-            started, ended: when its first run began and its last ended.
+            started, ended: when it was proposed, and when its last run ended.
             attributes: some numbers, in less than 500 bytes of JSON.
             failure: why it failed, in one line.
 

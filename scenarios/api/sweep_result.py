@@ -88,7 +88,11 @@ class Sweep:
     @property
     def points(self) -> pd.DataFrame:
         """Deprecated: the former name of `configurations`."""
-        warnings.warn("Sweep.points is now called Sweep.configurations", DeprecationWarning, stacklevel=2)
+        warnings.warn(
+            "Sweep.points is now called Sweep.configurations; version 0.4.0 removes the old name",
+            FutureWarning,
+            stacklevel=2,
+        )
         return self.configurations
 
     @cached_property
