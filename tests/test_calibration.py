@@ -17,6 +17,7 @@ from gridtune.scenarios.calibration.report import _verdict, report_lines
 from gridtune.scenarios.calibration.waits import WEEK, GoodnessOfFit, LoggedWaits, persistence
 from gridtune.scenarios.calibration.written import scenario_text, widened
 from gridtune.scenarios.simulation.classes import promises
+from tests.facts import missing
 from tests.test_cli import gridtune, refused
 
 
@@ -142,7 +143,7 @@ def test_weeks_held_back_judge_what_was_chosen_on_the_others(log_of, tmp_path):
     assert found.best.fitted.ratio == pytest.approx(1, abs=1e-3)
     assert found.tested.ratio == pytest.approx(2, rel=0.01)
     lines = list(report_lines(found))
-    assert "waits are 2.00 times those of the log, on those fitted to 1.00" in " ".join(lines)
+    assert not missing(" ".join(lines), "2.00 times", "1.00")
     assert "Trust differences between policies less" in " ".join(lines)
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
@@ -247,7 +248,7 @@ def test_several_short_logs_are_calibrated_to_together(tmp_path):
     assert found.best.ratios == pytest.approx([1.0] * 4, abs=0.01)
     assert found.tested.error < 1.0
     lines = list(report_lines(found, every=True))
-    assert lines[0] == "4 logs: 1,200 jobs, 8 processors in use at most"
+    assert not missing(lines[0], "4 logs", "1,200 jobs", "8 processors")
     assert lines[1].startswith("Fitted to logs 1 to 3 in ")
     assert any("geometric mean 1.000" in line for line in lines)
     assert len(load_text(scenario_text(found), tmp_path).spec.site) == 1
@@ -262,7 +263,7 @@ def load_text(text, folder):
 def test_few_or_long_logs_are_refused(log_of, tmp_path):
     with pytest.raises(ScenarioError, match="3 logs; calibration needs at least 4"):
         calibrate(*schedules(tmp_path, 3, "easy"))
-    with pytest.raises(ScenarioError, match="is longer than a week; of several logs each has to be shorter"):
+    with pytest.raises(ScenarioError, match=r"log.*longer than a week"):
         calibrate(*[str(log_of("easy"))] * 4)
 
 
@@ -283,7 +284,7 @@ def test_of_a_long_log_the_busiest_weeks_are_searched(log_of, monkeypatch):
     ("rows", "nodes", "said"),
     [
         ("1 0 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1", 8, "no wait; there is nothing to calibrate to"),
-        ("1 0 5 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1", 8, "is 1 week long; calibration needs at least 4"),
+        ("1 0 5 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1", 8, "1 week .*at least 4"),
     ],
 )
 def test_logs_that_say_too_little_are_refused(tmp_path, rows, nodes, said):

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from gridtune import cli
 from gridtune.scenarios.results.locks import FOLDER, holding_folder
+from tests.facts import missing
 from tests.forked import called
 from tests.processes import environment
 
@@ -109,7 +110,8 @@ def test_one_command_at_a_time_writes_to_a_folder(tmp_path, words):
     command, *rest = words
     with holding_folder(tmp_path):
         said = refused(command, "diet/day-regular", *rest, "--out", tmp_path)
-        assert said == f"gridtune: {tmp_path}: another command is writing there; give --out another folder"
+        assert said.startswith(f"gridtune: {tmp_path}: ")
+        assert not missing(said, "another command", "--out")
         assert [path.name for path in tmp_path.iterdir()] == [FOLDER]
     assert gridtune(command, "diet/day-regular", *rest, "--out", tmp_path).returncode == 0
 

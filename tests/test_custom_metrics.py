@@ -103,9 +103,9 @@ def test_what_is_no_number_is_refused(tmp_path, value):
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
-        ("'completed', unit='', direction='minimize'", "metric completed .*: the name is taken by a metric"),
-        ("'meta_completed', unit='', direction='minimize'", "the name is taken by a metric of gridtune"),
-        ("'a b', unit='', direction='minimize'", "mine.py: line 2: metric 'a b': a name has letters"),
+        ("'completed', unit='', direction='minimize'", "metric completed .*name is taken"),
+        ("'meta_completed', unit='', direction='minimize'", "name is taken .*gridtune"),
+        ("'a b', unit='', direction='minimize'", "mine.py: line 2: metric 'a b': "),
         ("'mine', unit='', direction='up'", "direction 'up': expected minimize or maximize"),
     ],
 )
@@ -128,9 +128,7 @@ def test_two_meanings_of_a_name_are_refused(tmp_path):
     mine = load(written(tmp_path), allow_plugins=True)
     simulate(mine)
     metric("longest", unit="h", direction="minimize")(lambda run: 0.0)
-    with pytest.raises(
-        ScenarioError, match=r"metric longest: registered twice, in .*mine\.py and in .*test_"
-    ):
+    with pytest.raises(ScenarioError, match=r"longest: .*twice, .*mine\.py .*test_"):
         simulate(mine)
     other = load(written(tmp_path, MINE.replace('unit="s"', 'unit="h"'), "other"), allow_plugins=True)
     with (

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gridtune.scenarios.results.amounts import human_metric
+from tests.facts import missing
 from tests.forked import called
 from tests.test_accounting import OAR, SACCT
 
@@ -63,11 +64,11 @@ def replayed(tmp_path):
 @pytest.mark.long
 def test_a_log_is_introduced_in_one_line_and_all_is_said_on_request(replayed):
     origin, refused = replayed().stderr.splitlines()
-    assert origin.endswith("site.swf (2 notes on how its replay differs: -v)")
+    assert not missing(origin, "site.swf", "2 notes", "-v")
     assert refused.endswith("and are refused: they count as lost")  # harm is said in any case
     said = replayed("-v").stderr.splitlines()
-    assert f"{said[0]} (2 notes on how its replay differs: -v)" == origin
-    assert said[1] == "gridtune: site cluster: 8 nodes, the size that the log names"
+    assert origin.startswith(f"{said[0]} (")
+    assert said[1].startswith("gridtune: site cluster: 8 nodes")
     assert "1 of 2 jobs have no requested time" in said[2]
     assert said[3] == refused
     assert replayed("--verbose").stderr.splitlines() == said

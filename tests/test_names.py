@@ -23,6 +23,7 @@ from gridtune.scenarios.document.control_characters import control_characters
 from gridtune.scenarios.results.printing import print_table
 from search_toys import VARY, toy
 from tests.benchmarks import fuzz
+from tests.facts import missing
 from tests.strange_names import OAR
 
 BASE = "diet/day-regular"
@@ -86,12 +87,14 @@ def test_no_name_and_no_value_of_a_document_has_any():
         "parts": {"a\x1bb": True},
         "sed": [{"name": "one", "services": ["ok", "\x07"]}, {"name": "two", "description": "\x1b[2J"}],
     }
-    assert sorted(control_characters(document)) == [
-        "parts: a\\u001bb: has a control character, such as a line break; choose another name",
-        "sed.one.services: \\u0007: has a control character, such as a line break; choose another name",
-        "sed.two.description: \\u001b[2J: has a control character, such as a line break; choose another name",
-        "title: a\\nb: has a control character, such as a line break; choose another name",
+    said = sorted(control_characters(document))
+    assert [fault.rpartition(": ")[0] for fault in said] == [
+        "parts: a\\u001bb",
+        "sed.one.services: \\u0007",
+        "sed.two.description: \\u001b[2J",
+        "title: a\\nb",
     ]
+    assert not [fault for fault in said if missing(fault, "control character")]
     deep = []
     for _ in range(5000):
         deep = [deep]

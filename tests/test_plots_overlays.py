@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gridtune.scenarios.plots import OVERLAYS, PlotError, draw_run_picture, draw_runs
+from tests.facts import missing
 from tests.runs import KILLED, jobs, nan, tables, write
 
 # The same three jobs: in `before` the second waits for the first, in `after` it passes it.
@@ -70,9 +71,9 @@ def test_users_are_compared_by_their_slowdowns():
         pytest.approx([1.0, 1.2]),
         pytest.approx([(6 + long) / 2, (1 + long) / 2]),
     ]
-    assert figure.texts[-1].get_text() == "users in after: 1 better, 1 worse, 0 as before"
+    assert not missing(figure.texts[-1].get_text(), "after", "1 better", "1 worse", "0 as before")
     other = replace(AFTER, jobs=AFTER.jobs.assign(user="c"))
-    with pytest.raises(PlotError, match="before and other: no user has jobs in both"):
+    with pytest.raises(PlotError, match="before and other: no user"):
         draw_runs({"before": BEFORE, "other": other}, "users")
 
 
@@ -88,7 +89,7 @@ def test_schedules_share_their_time():
 def test_what_cannot_be_drawn_together_is_refused(tmp_path):
     one, two = write(tmp_path / "one", KILLED), write(tmp_path / "two", BEFORE)
     out = tmp_path / "a.png"
-    with pytest.raises(PlotError, match="messages: shows one run; of several there are waits, sizes"):
+    with pytest.raises(PlotError, match=r"messages: .* waits, sizes"):
         draw_run_picture([one, two], "messages", out)
     with pytest.raises(PlotError, match="the same run twice"):
         draw_run_picture([one, one], "waits", out)

@@ -28,6 +28,7 @@ from gridtune.scenarios.plots.gantt import pack
 from gridtune.scenarios.plots.messages import bin_width, group_of
 from gridtune.scenarios.plots.style import time_unit
 from gridtune.scenarios.plots.time_series import running_changes, waiting_changes
+from tests.facts import missing
 from tests.runs import KILLED, classes, jobs, messages, nan, signals, tables, users, write
 
 
@@ -136,7 +137,7 @@ def test_of_many_executions_a_window_is_chosen_and_named():
     many = tables(jobs(*(("a", "job", "n", k, k, k + 1, 1, "done", 0) for k in range(4000))))
     drawn = draw_run(many, "gantt")
     assert 100 < len(boxes(drawn)) < 300
-    assert "window from 1910 to 2090 s of 0 to 4000 s, out of 4000 executions" in note(drawn)
+    assert not missing(note(drawn), "1910 to 2090 s", "0 to 4000 s", "4000 executions")
     assert len(boxes(draw_run(many, "gantt", (10.0, 20.0)))) == 10
 
 
@@ -208,7 +209,7 @@ def test_classes_show_users_jobs_and_response_times():
     assert [bar.get_width() for bar in work.patches] == [0.5, 1.0, 0.5, 0.0]
     assert [text.get_text() for text in work.texts] == ["1", "1", "1", "0"]
     assert len(times.patches) == 2
-    assert note(drawn) == "2 users, 1 unhappy in at least one class"
+    assert not missing(note(drawn), "2 users", "1 unhappy")
 
 
 def test_waits_end_at_one_for_every_kind():
@@ -337,9 +338,7 @@ def test_a_table_that_no_run_has_written_is_refused_by_its_column(whole, name, c
     what = columns.COLUMNS[name][column]
     try:
         table.drop(columns=column).to_parquet(path)
-        with pytest.raises(
-            PlotError, match=f"{path}: not as a run has written it: lacks the column {column}$"
-        ):
+        with pytest.raises(PlotError, match=f"{path}: .* column {column}$"):
             read_run(whole)
         for value in ODD.get(what, [True, "0", nan, 0.5, -1e300]):
             table.assign(**{column: value}).to_parquet(path)
@@ -372,7 +371,7 @@ def test_a_manifest_that_no_run_has_written_is_refused(whole, tmp_path, text):
 
 def test_more_intervals_of_messages_than_can_be_drawn_are_refused():
     run = tables(messages=messages(("a", "k", 0.0, 1), ("a", "k", 1e-3, 1), ("a", "k", 1e9, 1)))
-    with pytest.raises(PlotError, match=r"1e\+12 intervals of 0.001 s .* --window FROM:TO shows some"):
+    with pytest.raises(PlotError, match=r"1e\+12 intervals of 0.001 s .* --window FROM:TO"):
         draw_run(run, "messages")
     assert draw_run(run, "messages", (0.0, 1.0)).axes
 

@@ -104,7 +104,7 @@ def test_spacing():
 
 def test_what_cannot_be_drawn_is_refused_in_one_line():
     configurations = [configuration({"n": 1}, completed=(1, 0))]
-    with pytest.raises(PlotError, match="makespan: no such metric in the sweep, which has completed"):
+    with pytest.raises(PlotError, match=r"makespan: no such metric.* completed"):
         draw_sweep(configurations, ["makespan"])
     with pytest.raises(PlotError, match="no results"):
         draw_sweep([{"values": {"n": 1}, "metrics": {}}])

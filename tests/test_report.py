@@ -50,6 +50,7 @@ from gridtune.optimize.report.tables import (
     statistics_text,
 )
 from gridtune.scenarios.results.text import text_table, wrapped
+from tests.facts import missing
 from tests.fronts import COMPLETED, THREE, UNFAIR, advised, archive, estimate, search, with_baseline
 
 GOODPUT = Objective("goodput", "maximize")
@@ -322,7 +323,7 @@ def test_the_reason_is_told_where_nothing_is_recommended():
     ("metric", "said"),
     [
         (EXCESS_LOSS, "Excluded: 1 that loses more mandatory work"),
-        (EXCESS_WAIT, "Excluded: 1 that lets some jobs wait much longer"),
+        (EXCESS_WAIT, "Excluded: 1 that lets some jobs wait"),
     ],
 )
 def test_a_guard_is_introduced_only_where_it_excludes_something(metric, said):
@@ -401,13 +402,13 @@ def test_the_harms_that_are_named_are_of_different_classes_and_the_rest_are_coun
 @pytest.mark.parametrize(
     ("refused", "words"),
     [
-        ({5: (), 7: ()}, "2 configurations (5, 7) looked better in the search, but not significantly"),
-        ({5: (), 7: ("excess_loss",)}, "Configuration 7 was better in the search, but on further seeds it"),
+        ({5: (), 7: ()}, ["2 configurations", "5, 7", "not significantly"]),
+        ({5: (), 7: ("excess_loss",)}, ["Configuration 7", "further seeds"]),
     ],
 )
 def test_what_was_tried_and_not_confirmed_is_named(refused, words):
     made = front(replace(with_baseline(search(40)), refused=refused))
-    assert words in why_none(made)
+    assert not missing(why_none(made), *words)
 
 
 def test_statistics_name_categories_that_are_not_on_the_front_with_their_probability():
@@ -509,7 +510,7 @@ def in_cases(*completed, members=True):
 def test_statistics_count_what_breaks_a_constraint_and_show_every_case_by_the_validation_runs():
     said = statistics_text(in_cases((60, 55), (60, 49.9)), 80)
     words = " ".join(said.split())
-    assert "Each configuration ran in 2 scenarios; an objective is the worst of them." in words
+    assert not missing(words, "2 scenarios", "worst")
     assert "Constraint: completed jobs >= 50; 1 configuration outside." in words
     assert [line.split() for line in said.splitlines()[-2:]] == [
         ["0", "day", "70", "0.3"],

@@ -13,6 +13,7 @@ from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load, simulate
 from gridtune.scenarios.execution.log_noise import doubts, replay_weight, with_noise
 from gridtune.scenarios.traces.resampling import WEEK, Drawn, shaken, users, weeks, whole_weeks
+from tests.facts import missing
 
 DAY = 86400.0
 
@@ -195,7 +196,7 @@ def test_a_search_fits_on_even_weeks_and_validates_on_odd_ones(log):
     resampled, notes = with_noise(scenario)
     workload = resampled.active.workload[0]
     assert (workload.resample, workload.resample_from) == ("weeks", "split")
-    assert "the 1st, 3rd, 5th, …, on validation seeds the others" in notes[0]
+    assert not missing(notes[0], "1st, 3rd, 5th", "validation seeds")
     chosen = with_noise(replay(log, **{"workload.log.resample": "none"}))
     assert chosen[1] == []
     assert chosen[0].active.workload[0].resample == "none"

@@ -16,6 +16,7 @@ from gridtune.scenarios.execution.replicate import metrics_of
 from gridtune.scenarios.workers.pool import Pool
 from search_toys import SAMPLERS, VARY, deadly, sometimes_failing, toy
 from tests.contents import content
+from tests.facts import missing
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +109,7 @@ def test_an_exhausted_space_ends_the_search_with_a_note(scenario, sampler):
     vary = ["sed.speed=1.0,2.0", "client.dispatch=ethic"]
     result = run(scenario, vary=vary, budget=100, sampler=sampler)
     assert len(result.archive.evaluations) == 16
-    assert result.notes[-1] == "note: the space has only 16 configurations; all of them are evaluated"
+    assert not missing(result.notes[-1], "note", "16 configurations")
 
 
 @pytest.mark.long

@@ -11,6 +11,7 @@ from gridtune.optimize.runs.stored import load as stored
 from gridtune.optimize.runs.stored import settings_of
 from gridtune.optimize.search import search
 from gridtune.scenarios import load
+from tests.facts import unstated
 
 FACTOR = "workload.meta.response_bound.factor"
 
@@ -46,6 +47,4 @@ def test_bounds_and_starts_come_back_with_their_types():
     assert again == odd
     assert list(map(type, again.starts[0].values())) == [bool, int, float, str, float]
     assert again.differences(odd.as_json()) == []
-    assert settings.differences(odd.as_json()) == [
-        "the constraints and the configurations to start from changed"
-    ]
+    assert not unstated(settings.differences(odd.as_json()), ["constraints", "start from"])

@@ -25,6 +25,7 @@ from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import study_place
 from gridtune.optimize.studies.reading import read_study, stored_settings
 from gridtune.scenarios import ScenarioError
+from tests.facts import missing, unstated
 from tests.processes import environment
 from tests.test_cli import gridtune
 from tests.test_foreign_files import KINDS, refused, seen
@@ -84,7 +85,7 @@ def test_a_broken_line_is_named_and_passed_over_on_request(journal, damage):
     lost = ALL[2:4] if damage == "run into the next" else ALL[2:3]
     found = read_study(journal, skip_broken=True)
     assert found.runs == tuple(run for run in ALL if run not in lost)
-    assert found.notes == (f"note: {table}: line 4 is broken and was passed over",)
+    assert not unstated(found.notes, [f"note: {table}: line 4"])
     assert seen(journal.parent).items() >= before.items()
     table.write_bytes(b"".join([*lines[:3], *lines[4 + (len(lost) - 1) :]]))
     with opened(journal, resume=True) as study:
@@ -104,7 +105,7 @@ def test_a_broken_line_of_a_journal_is_named_and_passed_over_on_request(journal,
     assert refused(opened, journal, resume=True) == message
     found = read_study(journal, skip_broken=True)
     assert (found.runs, list(found.trials)) == (tuple(ALL), [0, 1, 2])
-    assert found.notes == (f"note: {journal}: line 5 is broken and was passed over",)
+    assert not unstated(found.notes, [f"note: {journal}: line 5"])
 
 
 def test_any_end_that_a_kill_leaves_is_read_and_gone_on_with(journal):
@@ -159,7 +160,7 @@ def test_an_empty_study_that_somebody_else_has_made_is_not_taken(where):  # noqa
     optuna.create_study(study_name="theirs", storage=storage)
     for resume in (False, True):
         message = refused(opened, where, name="theirs", resume=resume)
-        assert message.endswith("the study theirs was not made by `gridtune search`; choose another --study")
+        assert not missing(message, "study theirs", "`gridtune search`", "another --study")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -179,7 +180,7 @@ def test_no_file_that_no_search_has_made_is_changed(tmp_path, kind, name):
 
 def test_a_strangers_table_beside_a_new_journal_is_left_alone(tmp_path):
     (tmp_path / "runs.jsonl").write_text('{"mine": 1}\n')
-    assert "runs.jsonl: a JSON file, not a table of runs" in refused(opened, tmp_path / "study.journal")
+    assert not missing(refused(opened, tmp_path / "study.journal"), "runs.jsonl", "JSON file")
     assert (tmp_path / "runs.jsonl").read_text() == '{"mine": 1}\n'
 
 
@@ -189,7 +190,7 @@ def test_a_server_with_tables_of_others_is_left_alone():
         with psycopg.connect(address) as connection:
             connection.execute("CREATE TABLE people (name TEXT)")
         for action in (read_study, opened):
-            assert "a database of something else (it has the table people)" in refused(action, address)
+            assert "the table people" in refused(action, address)
         with psycopg.connect(address) as connection:
             found = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
             assert found.fetchall() == [("people",)]
@@ -448,10 +449,7 @@ def test_a_full_disk_leaves_whole_lines_and_is_one_line(tmp_path, monkeypatch):
         monkeypatch.setattr(tables.os, "write", full)
         message = refused(study.append, ALL)
         monkeypatch.undo()
-        assert message == (
-            f"{folder / 'study.journal'}: cannot be written: No space left on device; "
-            "what was written stays, --resume continues"
-        )
+        assert not missing(message, folder / "study.journal", "No space left on device", "--resume")
         study.close()
         content = (folder / "runs.jsonl").read_bytes()
         assert content.endswith(b"\n")
@@ -482,7 +480,7 @@ def test_a_disk_that_is_full_for_optuna_loses_no_run(journal, monkeypatch):
     fill(study, range(3, 8))
     waiting.set()
     message = refused(lambda: [fill(study, [number]) or time.sleep(0.05) for number in range(8, 20)])
-    assert "cannot be written: No space left on device; what was written stays" in message
+    assert "No space left on device" in message
     assert "cannot be written" in refused(study.close)
     monkeypatch.undo()
     assert len(done) == 1
@@ -515,7 +513,7 @@ def test_a_server_that_goes_away_is_one_line():
         ("sqlite:////no/such/place/studies.db", "cannot be written: No such file or directory"),
         ("postgresql://me:secret@127.0.0.1:1/db", "postgresql://me:***@127.0.0.1:1/db: cannot be reached: "),
         ("nonsense://x", "nonsense://"),
-        ("sqlite:studies.db", "sqlite:studies.db: neither a URL, which has ://, nor a path"),
+        ("sqlite:studies.db", "sqlite:studies.db: neither a URL"),
         ("sqlite://", "sqlite://: names no file"),
         ("sqlite:///:memory:", "names no file"),
         ("/proc/version/study.journal", "/proc/version/study.journal: cannot be written: "),
@@ -561,9 +559,7 @@ def test_a_journal_of_an_earlier_version_is_refused_with_the_way_to_it(tmp_path)
         lambda: opened(tmp_path, resume=True),
     ):
         said = refused(action)
-        assert (
-            f"the study {NAME} has no table of runs: an earlier gridtune made it; optuna.load_study" in said
-        )
+        assert not missing(said, f"the study {NAME}", "earlier gridtune", "optuna.load_study")
     assert "has not made it; name a new one" in refused(opened, path, name="new")
     assert seen(tmp_path) == before
 
@@ -572,7 +568,7 @@ def test_a_database_of_an_earlier_version_is_refused_with_the_way_to_it(tmp_path
     address = f"sqlite:///{tmp_path}/studies.db"
     optuna.create_study(storage=address, study_name=NAME).set_user_attr("gridtune", {"identity": "a"})
     for said in (refused(read_study, address), refused(opened, address, resume=True)):
-        assert "an earlier gridtune made it; optuna.load_study reads its trials" in said
+        assert not missing(said, "earlier gridtune", "optuna.load_study")
 
 
 SIGNS = {
@@ -624,17 +620,17 @@ def test_a_file_of_something_else_is_named(tmp_path, name):
 def test_a_result_of_a_search_says_where_the_search_is(journal):
     (journal.parent / "front.json").write_text("{}")
     said = refused(study_place, journal.parent / "front.json")
-    assert said.endswith(f"front.json: a JSON file, not a study; the search beside it is {journal.parent}")
+    assert not missing(said, "front.json", f"the search beside it is {journal.parent}")
 
 
 def test_what_is_not_there_is_said_to_be_missing(tmp_path):
-    assert "no such study; give the folder of a search" in refused(read_study, tmp_path / "nowhere")
+    assert not missing(refused(read_study, tmp_path / "nowhere"), tmp_path / "nowhere", "no such study")
     assert refused(read_study, f"sqlite:///{tmp_path}/none.db").endswith("none.db: no such database")
     with opened(tmp_path / "study.journal") as study:
         fill(study, range(1))
     (tmp_path / "study.journal").unlink()
     said = refused(study_place, tmp_path / "runs.jsonl")
-    assert "a table of runs whose journal is missing, not a study" in said
+    assert not missing(said, "runs.jsonl", "journal is missing")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 from gridtune.scenarios.traces.summary import summarise
 from gridtune.scenarios.traces.summary_text import summary_lines
+from tests.facts import missing
 
 DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 real = pytest.mark.skipif(not DATA.is_dir(), reason="needs the logs in ../shared/data")
@@ -68,7 +69,7 @@ def test_a_summary_is_plain_data_and_aligned_text(summary):
     lines = list(summary_lines(s))
     assert max(map(len, lines)) <= 100
     assert "rows            2 read, 1 kept" in lines
-    assert "! 1 jobs have a run time of 0 s (under half a second)" in lines
+    assert any(line.startswith("! ") and not missing(line, "1 jobs", "0 s") for line in lines)
 
 
 def test_a_faultless_trace_has_nothing_to_mind(summary):
@@ -83,21 +84,21 @@ def test_a_faultless_trace_has_nothing_to_mind(summary):
         ([row(1, 0, -1, 5, 3)], "; MaxProcs: 4", "submit times may really be start times"),
         ([row(1, 0, -1, 5, 3), row(2, 0, 1, 5, 3)], "", "50 % of the jobs have no wait"),
         ([row(1, 0, 0, 5, 3, limit=-1)], "", "no job has a requested time"),
-        ([row(1, 0, 0, 5, 3), row(2, 0, 1, 5, 3, limit=-1)], "", "50 % of the jobs have no requested time"),
+        ([row(1, 0, 0, 5, 3), row(2, 0, 1, 5, 3, limit=-1)], "", "50 % .* no requested time"),
         ([row(1, 0, 0, 5, 3), row(2, 9, 0, 5, 3)], "", r"every job requests the same time \(1000 s\)"),
         ([row(1, 0, -1, 5, 3), row(2, 9, -1, 5, 3, limit=9)], "", "requested times may be synthetic"),
-        ([row(1, 0, 0, 5000, 3)], "", "100 % of the jobs run longer than they requested"),
+        ([row(1, 0, 0, 5000, 3)], "", "100 % .* longer than .* requested"),
         ([row(k, k, 0, 900, 1) for k in range(30)], "", "30 jobs run exactly 900 s"),
-        ([row(1, 0, 0, 5, 1)], "; MaxProcs: 99", "99 processors are far above the 1 in use at once"),
-        ([row(1, 0, 0, 5, 8)], "; MaxProcs: 4", "8 processors were in use at once, more than the header's 4"),
-        ([row(1, 0, 0, 5, 8)], "", "does not say how many processors there were; 8 were"),
-        ([row(1, 0, 0, 5, 1)], "; MaxRecords: 7", "the header announces 7 rows, the file has 1"),
+        ([row(1, 0, 0, 5, 1)], "; MaxProcs: 99", "99 processors .* 1 in use"),
+        ([row(1, 0, 0, 5, 8)], "; MaxProcs: 4", "8 processors .* in use .* header's 4"),
+        ([row(1, 0, 0, 5, 8)], "", "how many processors .* 8 were"),
+        ([row(1, 0, 0, 5, 1)], "; MaxRecords: 7", "announces 7 rows, .* has 1"),
         ([row(1, 9, 0, 5, 1), row(2, 0, 0, 5, 1)], "", "1 rows are out of submit order"),
         ([row(1, 0, 0, 5, 1), row(1, 1, 0, 5, 1)], "", "1 rows repeat the id of another"),
-        ([row(1, 0, 0, 5, 1), row(2, 1, 0, -1, 1)], "", "1 of 2 rows .50 %. left out: cancelled"),
+        ([row(1, 0, 0, 5, 1), row(2, 1, 0, -1, 1)], "", "1 of 2 rows .50 %. .* cancelled"),
         ([row(1, 0, 0, 5, 1, user=-1)], "", "100 % of the jobs have no user"),
         ([row(1, 0, 0, 5, 1, status=-1)], "", "no job has a status"),
-        ([row(1, 0, 0, 5, 1, status=2)], "", "1 jobs have a status of 2 to 4"),
+        ([row(1, 0, 0, 5, 1, status=2)], "", "1 jobs .* status of 2 to 4"),
     ],
 )
 def test_what_could_mislead_is_said(summary, rows, header, warning):

@@ -13,6 +13,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.metrics.summary import summarise
 from gridtune.model.vres import ClassRules, ShareError, deal, slot_counts
 from gridtune.scenarios import ScenarioError, load
+from tests.facts import unstated
 
 SITE = """
 title = "t"
@@ -45,10 +46,8 @@ def test_a_share_that_is_not_whole_is_refused_with_the_nearest_ones(tmp_path):
     path.write_text(SITE.format(sdj=0.3))
     with pytest.raises(ScenarioError) as caught:
         load(path)
-    assert caught.value.faults == [
-        f"{path}: site.lal.vres.sdj: 0.3 of 8 virtual slots is 2.4, not a whole number; "
-        "0.25 (2) or 0.375 (3) would be"
-    ]
+    facts = [f"{path}: site.lal.vres.sdj: 0.3", "8 virtual slots", "2.4", "0.25 (2) or 0.375 (3)"]
+    assert not unstated(caught.value.faults, facts)
 
 
 def test_shares_that_exceed_the_site_are_refused():

@@ -69,7 +69,7 @@ def test_a_file_keeps_its_content_until_the_new_one_is_whole(tmp_path):
         file.write(b"ne")
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(ScenarioError, match=r"front.json: cannot be written: No space left on device"):
+    with pytest.raises(ScenarioError, match=r"front.json: .*No space left on device"):
         replace(path, fails)
     assert [file.name for file in tmp_path.iterdir()] == ["front.json"]
     assert path.read_text() == "old"
