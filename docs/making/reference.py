@@ -398,24 +398,6 @@ def meaning(value: dict[str, Any], parts: dict[str, Any]) -> str:
     return str(value.get("description") or next(iter(tables), ""))
 
 
-# The unit of a number by the words of its meaning: the first that are found say it.
-UNITS = {
-    "bytes per s|bytes per second|B/s": "bytes/s",
-    "tasks per s|users per s": "1/s",
-    "bytes|B": "bytes",
-    "work per s": "work/s",
-    "work": "work",
-    "s|h|W|J": "",  # the word itself
-    "share|probability": "0 to 1",
-    "factor|ratio|over|times|relative deviation": "ratio",
-    "in the unit of": "see meaning",
-    "parameters?|priority|QOS|weights?|exponent|degree|coefficients|numbers?": "none",
-    "agents|brokers|calls|clients|customers|how often|inputs|jobs|levels|links|machines|nodes": "count",
-    "owners|pieces|pilots|processes|processors|reconstructions|requests|routers|runs|servers": "count",
-    "sessions|sites|slots|submissions|tasks|transfers|units|users|vectors|weeks|workers": "count",
-}
-
-
 def holds_numbers(value: dict[str, Any], parts: dict[str, Any]) -> bool:
     """Whether a key holds a number, or several, rather than a value of any type."""
     kind = _type(value, parts)
@@ -423,13 +405,8 @@ def holds_numbers(value: dict[str, Any], parts: dict[str, Any]) -> bool:
 
 
 def unit(value: dict[str, Any], parts: dict[str, Any]) -> str:
-    """The unit of a number; "" if a key holds none, or its meaning names no unit."""
-    if not holds_numbers(value, parts):
-        return ""
-    text = meaning(value, parts)
-    found = [(re.search(rf"\b({words})\b", text), label) for words, label in UNITS.items()]
-    said = [(one.start(), label or one[0]) for one, label in found if one]
-    return min(said, key=lambda each: each[0])[1] if said else ""
+    """The unit of a number, as its field declares it; "" if a key holds none."""
+    return str(value.get("unit", "")) if holds_numbers(value, parts) else ""
 
 
 def default_of(field: Any) -> str:

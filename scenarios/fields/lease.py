@@ -10,21 +10,28 @@ from pydantic import BeforeValidator, Field, model_validator
 from gridtune.agents.gridrpc.lease import LeaseHabits
 from gridtune.model.gridrpc.pooling import Each
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Table, one_or_more
+from gridtune.scenarios.fields.table import Table, one_or_more, says
 
 
 class LeaseSpec(Table):
     """Servers as jobs of a site: each asks for a node, for a time, beside all other jobs."""
 
     length: float = Field(
-        default=inf, gt=0, description="s that each lease lasts; what runs when it ends begins anew"
+        default=inf,
+        gt=0,
+        json_schema_extra=says("s"),
+        description="s that each lease lasts; what runs when it ends begins anew",
     )
     startup: float = Field(
-        default=0.0, ge=0, description="s from the start of a lease until the server works"
+        default=0.0,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s from the start of a lease until the server works",
     )
     idle: float = Field(
         default=inf,
         ge=0,
+        json_schema_extra=says("s"),
         description="s without requests after which a lease is given back, until there is one again",
     )
 
@@ -36,7 +43,10 @@ class LeaseSpec(Table):
         description="further [[site]]s, which are asked in turn where `patience` ends; then `site` again",
     )
     patience: float = Field(
-        default=inf, gt=0, description="s that a lease may wait at a site before the next one is asked"
+        default=inf,
+        gt=0,
+        json_schema_extra=says("s"),
+        description="s that a lease may wait at a site before the next one is asked",
     )
 
     @model_validator(mode="after")

@@ -9,19 +9,24 @@ from pydantic import Field
 from gridtune.agents.infrastructure.service import Service, none_waiting
 from gridtune.model.grid import Grid
 from gridtune.scenarios.fields.laws import Constant, Law, draws
-from gridtune.scenarios.fields.table import Table
+from gridtune.scenarios.fields.table import Table, says
 
 
 class ServiceSpec(Table):
     """A service that takes time: requests wait, first come first served, until one of its threads is free."""
 
-    time: Law = Field(default=Constant(value=0.0), description="s that a request takes")
+    time: Law = Field(
+        default=Constant(value=0.0), json_schema_extra=says("s"), description="s that a request takes"
+    )
     per_waiting: float = Field(
         default=0.0,
         ge=0,
+        json_schema_extra=says("s"),
         description="s that it takes on top for each job that waits there: the cost of a search through them",
     )
-    threads: int = Field(default=1, ge=1, description="requests that are served at once")
+    threads: int = Field(
+        default=1, ge=1, json_schema_extra=says("count"), description="requests that are served at once"
+    )
 
     @property
     def free(self) -> bool:

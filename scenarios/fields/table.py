@@ -94,19 +94,25 @@ def addressable(name: str) -> str:
     return name
 
 
-def numbers_of(**bounds: float) -> Callable[[dict[str, Any]], None]:
-    """Bounds that a validator checks, written into the JSON Schema of every number that a field holds.
+def says(unit: str, **bounds: float) -> Callable[[dict[str, Any]], None]:
+    """What the JSON Schema of a field says of its numbers, for its `json_schema_extra`.
 
     Args:
-        bounds: in the words of JSON Schema: `minimum`, `exclusiveMinimum`, `maximum`.
+        unit: e.g. `s`; `count`, `ratio`, `0 to 1` or `none` for pure numbers.
+        bounds: those that a validator checks, in the words of JSON Schema: `minimum`, `exclusiveMinimum`,
+            `maximum`.
     """
 
-    def add(schema: dict[str, Any]) -> None:
+    def add_bounds(schema: dict[str, Any]) -> None:
         if schema.get("type") in ("number", "integer"):
             schema.update(bounds)
         for inner in (schema.get("items"), schema.get("additionalProperties"), *schema.get("anyOf", ())):
             if isinstance(inner, dict):
-                add(inner)
+                add_bounds(inner)
+
+    def add(schema: dict[str, Any]) -> None:
+        schema["unit"] = unit
+        add_bounds(schema)
 
     return add
 

@@ -15,7 +15,7 @@ from gridtune.model.prediction import Promise
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.service import AT_ONCE, ServiceSpec
-from gridtune.scenarios.fields.table import Name, Table, numbers_of, one_or_more
+from gridtune.scenarios.fields.table import Name, Table, one_or_more, says
 from gridtune.scenarios.tables.outages import LifeFields
 from gridtune.scenarios.tables.vres import VresFields
 
@@ -38,20 +38,29 @@ Limit = Annotated[Annotated[float, Field(ge=1)] | Literal["none"], BeforeValidat
 class QuotaSpec(Table):
     """What the jobs of each user, and of each group, may be that run at once; others wait."""
 
-    user_running: Limit = Field(default=NO_LIMIT, description="jobs of one user")
+    user_running: Limit = Field(
+        default=NO_LIMIT, json_schema_extra=says("count"), description="jobs of one user"
+    )
     user_slots: Limit = Field(
-        default=NO_LIMIT, description="slots that the jobs of one user hold together; wider jobs are refused"
+        default=NO_LIMIT,
+        json_schema_extra=says("count"),
+        description="slots that the jobs of one user hold together; wider jobs are refused",
     )
     user_share: float = Field(
         default=1.0,
         gt=0,
         le=1,
+        json_schema_extra=says("0 to 1"),
         description="share of the site's slots that several jobs of one user hold together; a wider one runs "
         "while its user runs no other",
     )
-    group_running: Limit = Field(default=NO_LIMIT, description="jobs of one group")
+    group_running: Limit = Field(
+        default=NO_LIMIT, json_schema_extra=says("count"), description="jobs of one group"
+    )
     group_slots: Limit = Field(
-        default=NO_LIMIT, description="slots that the jobs of one group hold together; wider jobs are refused"
+        default=NO_LIMIT,
+        json_schema_extra=says("count"),
+        description="slots that the jobs of one group hold together; wider jobs are refused",
     )
 
     @property
@@ -65,11 +74,27 @@ class QueueSpec(Table):
     """A queue of a site: jobs enter the first one whose limits they keep."""
 
     name: Name
-    priority: float = Field(default=0.0, description="queues of higher priority are served first")
-    slots: float = Field(default=inf, ge=1, description="slots that its jobs may hold together")
-    max_runtime: float = Field(default=inf, gt=0, description="s that a job may ask for and run")
-    max_processors: float = Field(default=inf, ge=1, description="slots that one job may ask for")
-    running: float = Field(default=inf, ge=1, description="jobs of the queue that may run at once")
+    priority: float = Field(
+        default=0.0, json_schema_extra=says("none"), description="queues of higher priority are served first"
+    )
+    slots: float = Field(
+        default=inf,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="slots that its jobs may hold together",
+    )
+    max_runtime: float = Field(
+        default=inf, gt=0, json_schema_extra=says("s"), description="s that a job may ask for and run"
+    )
+    max_processors: float = Field(
+        default=inf, ge=1, json_schema_extra=says("count"), description="slots that one job may ask for"
+    )
+    running: float = Field(
+        default=inf,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="jobs of the queue that may run at once",
+    )
     quota: QuotaSpec = Field(default=QuotaSpec(), description="limits of each user and group in the queue")
     groups: list[str] = Field(
         default_factory=list, description="groups whose jobs may enter it; all if left out"
@@ -79,10 +104,14 @@ class QueueSpec(Table):
 class PrimeTimeSpec(Table):
     """Hours of the week in which a site starts only short jobs (as a queue of PBS in prime time)."""
 
-    longest: float = Field(ge=0, description="s that a job may promise to run to be started in these hours")
+    longest: float = Field(
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s that a job may promise to run to be started in these hours",
+    )
     hours: list[Annotated[list[float], Field(min_length=2, max_length=2)]] = Field(
         min_length=1,
-        json_schema_extra=numbers_of(minimum=0, maximum=336),
+        json_schema_extra=says("h", minimum=0, maximum=336),
         description="beginning and end in h after the beginning of each week of the run; the end may lie in "
         "the next week",
     )
@@ -101,13 +130,28 @@ class PrimeTimeSpec(Table):
 class RoundsSpec(Table):
     """Scheduling rounds: jobs that come in while one lasts wait for the next (OAR; BatCiGri, section 4.5)."""
 
-    gap: float = Field(default=5.0, ge=0, description="s between the beginnings of two rounds, at least")
-    period: float = Field(
-        default=60.0, gt=0, description="s after which a round begins even if nothing has happened"
+    gap: float = Field(
+        default=5.0,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s between the beginnings of two rounds, at least",
     )
-    duration: Law = Field(default=Constant(value=0.0), description="s until its decisions take effect")
+    period: float = Field(
+        default=60.0,
+        gt=0,
+        json_schema_extra=says("s"),
+        description="s after which a round begins even if nothing has happened",
+    )
+    duration: Law = Field(
+        default=Constant(value=0.0),
+        json_schema_extra=says("s"),
+        description="s until its decisions take effect",
+    )
     per_waiting: float = Field(
-        default=0.0, ge=0, description="s that it takes on top for each job that waits when it begins"
+        default=0.0,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s that it takes on top for each job that waits when it begins",
     )
 
 
@@ -115,13 +159,19 @@ class FileSystemSpec(Table):
     """A file server shared by all jobs of a site."""
 
     threads: float = Field(
-        default=inf, gt=0, description="processes served at full speed; more slow each other down"
+        default=inf,
+        gt=0,
+        json_schema_extra=says("count"),
+        description="processes served at full speed; more slow each other down",
     )
-    time_constant: float = Field(default=60.0, gt=0, description="s over which the load is averaged")
+    time_constant: float = Field(
+        default=60.0, gt=0, json_schema_extra=says("s"), description="s over which the load is averaged"
+    )
     io_share: float = Field(
         default=0.0,
         ge=0,
         lt=1,
+        json_schema_extra=says("0 to 1"),
         description="share of its time that a job submitted to the site would spend in I/O if it were alone",
     )
 
@@ -146,13 +196,19 @@ class SiteSpec(VresFields, LifeFields):
 
     name: Name = "site"
     nodes: Annotated[Annotated[int, Field(ge=1)] | Literal["log"], BeforeValidator(_nodes)] = Field(
+        json_schema_extra=says("count"),
         description="worker machines; `log`: as many as the header of the log names that is replayed here "
-        "(MaxProcs, else MaxNodes)"
+        "(MaxProcs, else MaxNodes)",
     )
-    slots: int = Field(default=1, ge=1, description="slots per node; a job holds one for each processor")
+    slots: int = Field(
+        default=1,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="slots per node; a job holds one for each processor",
+    )
     speed: float | list[float] = Field(
         default=1.0,
-        json_schema_extra=numbers_of(exclusiveMinimum=0),
+        json_schema_extra=says("work/s", exclusiveMinimum=0),
         description="work per s (NCU/s if run times are lengths in NCU), of all nodes or of each",
     )
     named_nodes: bool = Field(
@@ -162,6 +218,7 @@ class SiteSpec(VresFields, LifeFields):
     )
     resources: dict[str, Annotated[int, Field(ge=0)]] = Field(
         default_factory=dict,
+        json_schema_extra=says("count"),
         description="whole units that each node has beside slots, by name (`gpu = 4`); counted over the site",
     )
     policy: policy_of("batch")  # type: ignore[valid-type]
@@ -171,13 +228,19 @@ class SiteSpec(VresFields, LifeFields):
     )
     prime_time: Annotated[list[PrimeTimeSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     start_overhead: Law = Field(
-        default=Constant(value=0.0), description="s that an execution takes on top, without progress"
+        default=Constant(value=0.0),
+        json_schema_extra=says("s"),
+        description="s that an execution takes on top, without progress",
     )
     mu_rec: Law = Field(
-        default=Constant(value=0.0), description="s from a job's arrival to its entry into a queue"
+        default=Constant(value=0.0),
+        json_schema_extra=says("s"),
+        description="s from a job's arrival to its entry into a queue",
     )
     mu_send: Law = Field(
-        default=Constant(value=0.0), description="s from a job's end until the scheduler hears of it"
+        default=Constant(value=0.0),
+        json_schema_extra=says("s"),
+        description="s from a job's end until the scheduler hears of it",
     )
     overrun: Overrun = Field(
         default="extend", description="whether a job that runs longer than promised is left to run or killed"
@@ -197,11 +260,13 @@ class SiteSpec(VresFields, LifeFields):
     link_bandwidth: float | None = Field(
         default=None,
         gt=0,
+        json_schema_extra=says("bytes/s"),
         description="bytes per s of its link where links are shared; that of [network] if left out",
     )
     cache: float = Field(
         default=0.0,
         ge=0,
+        json_schema_extra=says("bytes"),
         description="bytes of shared input files (`data.files`) that the site keeps, so that they need not "
         "cross its link again; those not used for longest give way (LRU)",
     )

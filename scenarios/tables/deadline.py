@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from gridtune.scenarios.fields.laws import Constant, EndlessLaw, Law
 from gridtune.scenarios.fields.lease import LeaseSpec
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Name, Switchable, Table
+from gridtune.scenarios.fields.table import Name, Switchable, Table, says
 from gridtune.scenarios.fields.time_varying import Course
 from gridtune.scenarios.tables.gridrpc import MASTER
 
@@ -17,15 +17,24 @@ from gridtune.scenarios.tables.gridrpc import MASTER
 class LinkSpec(Table):
     """The link between the clients of one workload and a server."""
 
-    bandwidth: Course = Field(description="bytes per s in either direction, at least 1")
-    latency: float = Field(default=0.0, ge=0, description="s that each transfer takes on top")
+    bandwidth: Course = Field(
+        json_schema_extra=says("bytes/s"), description="bytes per s in either direction, at least 1"
+    )
+    latency: float = Field(
+        default=0.0, ge=0, json_schema_extra=says("s"), description="s that each transfer takes on top"
+    )
 
 
 class ServerSpec(Switchable):
     """A group of servers for tasks; every law is drawn for each of them."""
 
     name: Name = "server"
-    count: int = Field(default=1, ge=1, description="servers; a lone one bears the group's name")
+    count: int = Field(
+        default=1,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="servers; a lone one bears the group's name",
+    )
     site: str | None = Field(
         default=None,
         description="[[site]] that lends its nodes to them, one slot to each; left out, they have their own",
@@ -39,22 +48,36 @@ class ServerSpec(Switchable):
     speed: Law = Field(
         default=1.0,
         validate_default=True,
+        json_schema_extra=says("ratio"),
         description="run time at speed 1 over run time here; above 0 (drawn values: at least 0.001)",
     )
     availability: Course = Field(
         default=1.0,
         validate_default=True,
+        json_schema_extra=says("0 to 1"),
         description="share of the processor that background load leaves; kept within 0.01 and 1",
     )
     bandwidth: Course | None = Field(
-        default=None, description="bytes per s of the link, at least 1; left out, that of the network"
+        default=None,
+        json_schema_extra=says("bytes/s"),
+        description="bytes per s of the link, at least 1; left out, that of the network",
     )
     links: dict[str, LinkSpec] = Field(
         default_factory=dict,
         description="link of the clients of each workload to each of these servers, in place of `bandwidth`",
     )
-    memory: EndlessLaw = Field(default=float("inf"), validate_default=True, description="bytes of memory")
-    disk: EndlessLaw = Field(default=float("inf"), validate_default=True, description="bytes of disk space")
+    memory: EndlessLaw = Field(
+        default=float("inf"),
+        validate_default=True,
+        json_schema_extra=says("bytes"),
+        description="bytes of memory",
+    )
+    disk: EndlessLaw = Field(
+        default=float("inf"),
+        validate_default=True,
+        json_schema_extra=says("bytes"),
+        description="bytes of disk space",
+    )
     software: list[str] = Field(default_factory=list, description="software that is installed on them")
 
     @model_validator(mode="after")
@@ -67,7 +90,12 @@ class ServerSpec(Switchable):
 class AgentSpec(Switchable):
     """The agent that places tasks, or several of them with users of their own."""
 
-    count: int = Field(default=1, ge=1, description="agents, to whom users are dealt; all use all servers")
+    count: int = Field(
+        default=1,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="agents, to whom users are dealt; all use all servers",
+    )
     load_correction: bool = Field(
         default=True,
         description="whether an agent counts its own placements at once, or knows what servers last reported",
@@ -92,6 +120,9 @@ class AgentSpec(Switchable):
     probe_period: float = Field(
         default=60.0,
         gt=0,
+        json_schema_extra=says("s"),
         description="s between two measurements of the sensors, and between two reports of servers",
     )
-    high_priority: int = Field(default=6, description="least priority that metrics count as high")
+    high_priority: int = Field(
+        default=6, json_schema_extra=says("none"), description="least priority that metrics count as high"
+    )

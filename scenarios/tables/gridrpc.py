@@ -13,7 +13,7 @@ from gridtune.model.gridrpc.selection import ByLoad, RoundRobin
 from gridtune.scenarios.fields.laws import Constant, PositiveLaw
 from gridtune.scenarios.fields.lease import LeaseSpec
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Name, Switchable, Table
+from gridtune.scenarios.fields.table import Name, Switchable, Table, says
 
 MASTER = "master-agent"
 
@@ -22,7 +22,7 @@ class SedSpec(Switchable):
     """A group of servers that differ in what is drawn only."""
 
     name: Name = "sed"
-    count: int = Field(ge=1, description="servers")
+    count: int = Field(ge=1, json_schema_extra=says("count"), description="servers")
     site: str | None = Field(
         default=None,
         description="[[site]] that lends its nodes to them, one slot to each; left out, they have their own",
@@ -33,21 +33,31 @@ class SedSpec(Switchable):
     parent: str = Field(default=MASTER, description="[[local_agent]] that they report to, or master-agent")
     services: list[str] = Field(default_factory=list, description="services that they offer; none for all")
     speed: PositiveLaw = Field(
-        default=Constant(value=1.0), description="run time at speed 1 over run time here; drawn for each"
+        default=Constant(value=1.0),
+        json_schema_extra=says("ratio"),
+        description="run time at speed 1 over run time here; drawn for each",
     )
-    memory: float = Field(default=inf, gt=0, description="bytes of memory of each")
+    memory: float = Field(
+        default=inf, gt=0, json_schema_extra=says("bytes"), description="bytes of memory of each"
+    )
     estimation: policy_of("estimation") = Field(  # type: ignore[valid-type]
         default_factory=History, description="what they say of themselves when a client looks for servers"
     )
     latency: float | None = Field(
         default=None,
         ge=0,
+        json_schema_extra=says("s"),
         description="s that a message between client and server takes; network's if left out",
     )
     bandwidth: float | None = Field(
-        default=None, gt=0, description="bytes per s between client and server; network's if left out"
+        default=None,
+        gt=0,
+        json_schema_extra=says("bytes/s"),
+        description="bytes per s between client and server; network's if left out",
     )
-    overhead: float = Field(default=0.001, ge=0, description="s that each execution takes on top")
+    overhead: float = Field(
+        default=0.001, ge=0, json_schema_extra=says("s"), description="s that each execution takes on top"
+    )
     discipline: policy_of("discipline") | None = Field(  # type: ignore[valid-type]
         default=None, description="queue discipline; left out, the one that goes with the clients' dispatch"
     )
@@ -67,26 +77,43 @@ class LevelSpec(Table):
     """What is different at one level of a uniform tree; level 0 is the master agent."""
 
     latency: float | None = Field(
-        default=None, ge=0, description="s that a message to or from the agents or servers below takes"
+        default=None,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s that a message to or from the agents or servers below takes",
     )
     rank: policy_of("aggregation") | None = Field(  # type: ignore[valid-type]
         default=None, description="plug-in scheduler of its agents"
     )
-    keep: int | None = Field(default=None, ge=1, description="estimation vectors handed up at most")
+    keep: int | None = Field(
+        default=None,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="estimation vectors handed up at most",
+    )
 
 
 class HierarchySpec(Table):
     """The tree between clients and servers: a master agent over `depth` levels of local agents."""
 
     depth: int = Field(
-        default=0, ge=0, le=8, description="levels of local agents between master agent and servers"
+        default=0,
+        ge=0,
+        le=8,
+        json_schema_extra=says("count"),
+        description="levels of local agents between master agent and servers",
     )
-    fan_out: int = Field(default=8, ge=1, description="local agents below each agent")
+    fan_out: int = Field(
+        default=8, ge=1, json_schema_extra=says("count"), description="local agents below each agent"
+    )
     rank: policy_of("aggregation") = Field(  # type: ignore[valid-type]
         default_factory=ByLoad, description="plug-in scheduler: which vectors are handed up, the best first"
     )
     keep: int = Field(
-        default=1_000_000, ge=1, description="estimation vectors that each agent hands up at most"
+        default=1_000_000,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="estimation vectors that each agent hands up at most",
     )
     level: list[LevelSpec] = Field(
         default_factory=list, max_length=9, description="what differs, level by level from the master agent"
@@ -105,24 +132,48 @@ class LocalAgentSpec(Switchable):
     name: Name
     parent: str = Field(default=MASTER, description="another [[local_agent]], or master-agent")
     latency: float | None = Field(
-        default=None, ge=0, description="s that a message to or from those below takes; network's if left out"
+        default=None,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s that a message to or from those below takes; network's if left out",
     )
     rank: policy_of("aggregation") | None = Field(  # type: ignore[valid-type]
         default=None, description="plug-in scheduler; that of the hierarchy if left out"
     )
-    keep: int | None = Field(default=None, ge=1, description="estimation vectors handed up at most")
+    keep: int | None = Field(
+        default=None,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="estimation vectors handed up at most",
+    )
 
 
 class MessageCostSpec(Table):
     """Processor time that messages take where they are handled; what waits for it is delayed."""
 
     client: float = Field(
-        default=0.0, ge=0, description="s for each message of a client, on the clients' node"
+        default=0.0,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s for each message of a client, on the clients' node",
     )
-    agent: float = Field(default=0.0, ge=0, description="s for each message of an agent, on its node")
-    server: float = Field(default=0.0, ge=0, description="s for each message of a server, on its node")
+    agent: float = Field(
+        default=0.0,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s for each message of an agent, on its node",
+    )
+    server: float = Field(
+        default=0.0,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s for each message of a server, on its node",
+    )
     clients_per_node: int = Field(
-        default=0, ge=0, description="clients that share a node's processor equally; 0 for all"
+        default=0,
+        ge=0,
+        json_schema_extra=says("count"),
+        description="clients that share a node's processor equally; 0 for all",
     )
 
 
@@ -135,14 +186,33 @@ class ClientSpec(Switchable):
     )
     dispatch: policy_of("dispatch")  # type: ignore[valid-type]
     n_submit: int = Field(
-        default=100, ge=1, description="requests in all that a legacy client guesses to be right"
+        default=100,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="requests in all that a legacy client guesses to be right",
     )
-    spacing: float = Field(default=0.0005, ge=0, description="s between two submissions during set-up")
+    spacing: float = Field(
+        default=0.0005,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s between two submissions during set-up",
+    )
     retry: float = Field(
-        default=1.0, gt=0, description="s until a request that a server lost is submitted again"
+        default=1.0,
+        gt=0,
+        json_schema_extra=says("s"),
+        description="s until a request that a server lost is submitted again",
     )
     reallocation: policy_of("reallocation") = Field(default_factory=Never)  # type: ignore[valid-type]
     reallocation_period: float = Field(
-        default=10.0, gt=0, description="s between two looks at mandatory requests that wait"
+        default=10.0,
+        gt=0,
+        json_schema_extra=says("s"),
+        description="s between two looks at mandatory requests that wait",
     )
-    reaction: float = Field(default=0.001, ge=0, description="s from hearing of a completion to acting on it")
+    reaction: float = Field(
+        default=0.001,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s from hearing of a completion to acting on it",
+    )

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from gridtune.agents.batch.qos import Mode
 from gridtune.scenarios.fields.laws import PositiveLaw
 from gridtune.scenarios.fields.observed import TraceFile
-from gridtune.scenarios.fields.table import Name, Table, numbers_of, one_or_more
+from gridtune.scenarios.fields.table import Name, Table, one_or_more, says
 
 ALL: Literal["all"] = "all"
 
@@ -50,19 +50,24 @@ class FailuresSpec(Table):
     """Nodes that fail again and again, whatever runs there (Schroeder and Gibson, DSN 2006: section 5)."""
 
     between: PositiveLaw = Field(
+        json_schema_extra=says("s"),
         description="s that a node works from one failure to the next, at least 1; `weibull` with shape 0.7 "
-        "to 0.8, where scale is the mean / 1.266 to / 1.133"
+        "to 0.8, where scale is the mean / 1.266 to / 1.133",
     )
     repair: PositiveLaw = Field(
-        description="s until it is back, at least 1; `lognormal`, e.g. median 3240, sigma 1.94 (mean 6 h)"
+        json_schema_extra=says("s"),
+        description="s until it is back, at least 1; `lognormal`, e.g. median 3240, sigma 1.94 (mean 6 h)",
     )
     nodes: Nodes = Field(
         default=ALL,
-        json_schema_extra=numbers_of(minimum=0),
+        json_schema_extra=says("none", minimum=0),
         description="numbers of the nodes, from 0, or `all`",
     )
     together: int = Field(
-        default=1, ge=1, description="nodes that fail together, as those of a rack, in the order of numbers"
+        default=1,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="nodes that fail together, as those of a rack, in the order of numbers",
     )
 
 
@@ -71,11 +76,15 @@ class OutageSpec(Table):
 
     endless = frozenset({"end"})
 
-    start: float = Field(ge=0, description="s at which nothing starts there any more")
-    end: float = Field(default=inf, gt=0, description="s at which the nodes are back")
+    start: float = Field(
+        ge=0, json_schema_extra=says("s"), description="s at which nothing starts there any more"
+    )
+    end: float = Field(
+        default=inf, gt=0, json_schema_extra=says("s"), description="s at which the nodes are back"
+    )
     nodes: Nodes = Field(
         default=ALL,
-        json_schema_extra=numbers_of(minimum=0),
+        json_schema_extra=says("none", minimum=0),
         description="numbers of the nodes, from 0, or `all`",
     )
     drain: bool = Field(
@@ -93,10 +102,12 @@ class ReservationSpec(Table):
     """Processors that are kept for some users, or for nobody: maintenance; jobs are planned around it."""
 
     name: Name
-    start: float = Field(ge=0, description="s at which it begins")
-    duration: float = Field(gt=0, description="s that it lasts")
+    start: float = Field(ge=0, json_schema_extra=says("s"), description="s at which it begins")
+    duration: float = Field(gt=0, json_schema_extra=says("s"), description="s that it lasts")
     processors: int | Literal["all"] = Field(
-        default=ALL, json_schema_extra=numbers_of(minimum=1), description="processors, or `all` of the site"
+        default=ALL,
+        json_schema_extra=says("count", minimum=1),
+        description="processors, or `all` of the site",
     )
     users: Annotated[list[str], BeforeValidator(one_or_more)] = Field(
         default_factory=list,
@@ -107,10 +118,20 @@ class ReservationSpec(Table):
         default_factory=list, description="groups whose jobs may start there, too"
     )
     notice: float = Field(
-        default=inf, ge=0, description="s before its start that the scheduler learns of it; infinite: always"
+        default=inf,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s before its start that the scheduler learns of it; infinite: always",
     )
-    every: float = Field(default=inf, gt=0, description="s from one to the next, where it is repeated")
-    times: int = Field(default=1, ge=1, le=10_000, description="how often it takes place")
+    every: float = Field(
+        default=inf,
+        gt=0,
+        json_schema_extra=says("s"),
+        description="s from one to the next, where it is repeated",
+    )
+    times: int = Field(
+        default=1, ge=1, le=10_000, json_schema_extra=says("count"), description="how often it takes place"
+    )
 
     @model_validator(mode="after")
     def _repeated(self) -> ReservationSpec:
@@ -134,29 +155,41 @@ class PreemptionSpec(Table):
     )
     qos: dict[str, float] = Field(
         default_factory=dict,
+        json_schema_extra=says("none"),
         description="QOS of jobs by their kind (`role` of workloads), 0 for all others; the higher preempts",
     )
     express: float = Field(
         default=0.0,
         ge=0,
+        json_schema_extra=says("s"),
         description="s; jobs that promise to run for so long at most have a QOS 1 higher than their kind",
     )
     grace: float = Field(
         default=0.0,
         ge=0,
+        json_schema_extra=says("s"),
         description="s from the notice to the end of the execution (GraceTime), for `requeue` and `cancel`",
     )
     exempt: float = Field(
-        default=0.0, ge=0, description="s that a job runs before it can be preempted (PreemptExemptTime)"
+        default=0.0,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s that a job runs before it can be preempted (PreemptExemptTime)",
     )
     victims: Literal["youngest", "oldest"] = Field(
         default="youngest", description="which of the lowest QOS makes way first"
     )
     checkpoint: float = Field(
-        default=0.0, ge=0, description="s without progress that `checkpoint` takes before the job leaves"
+        default=0.0,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s without progress that `checkpoint` takes before the job leaves",
     )
     restart: float = Field(
-        default=0.0, ge=0, description="s without progress that going on from a checkpoint takes"
+        default=0.0,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s without progress that going on from a checkpoint takes",
     )
 
     @model_validator(mode="after")
@@ -180,20 +213,45 @@ class PreemptionSpec(Table):
 class PowerSpec(Table):
     """What nodes draw, when they are switched off, and a cap (defaults: a node of Batsim's platforms)."""
 
-    idle: float = Field(default=95.0, ge=0, description="W of a node on which nothing runs")
-    busy: float = Field(default=190.7, ge=0, description="W of a node all of whose slots are held")
-    off: float = Field(default=9.75, ge=0, description="W of a node that is off")
-    idle_time: float = Field(
-        default=inf, ge=0, description="s that a node is idle before it is switched off; infinite for never"
+    idle: float = Field(
+        default=95.0, ge=0, json_schema_extra=says("W"), description="W of a node on which nothing runs"
     )
-    shutdown: float = Field(default=6.1, ge=0, description="s until it is off")
-    shutdown_energy: float = Field(default=616.0, ge=0, description="J drawn meanwhile")
-    boot: float = Field(default=151.5, ge=0, description="s until it is on again; a job holds it meanwhile")
-    boot_energy: float = Field(default=18966.0, ge=0, description="J drawn meanwhile")
-    kept_on: int = Field(default=0, ge=0, description="nodes that are never switched off, the first ones")
+    busy: float = Field(
+        default=190.7,
+        ge=0,
+        json_schema_extra=says("W"),
+        description="W of a node all of whose slots are held",
+    )
+    off: float = Field(default=9.75, ge=0, json_schema_extra=says("W"), description="W of a node that is off")
+    idle_time: float = Field(
+        default=inf,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s that a node is idle before it is switched off; infinite for never",
+    )
+    shutdown: float = Field(default=6.1, ge=0, json_schema_extra=says("s"), description="s until it is off")
+    shutdown_energy: float = Field(
+        default=616.0, ge=0, json_schema_extra=says("J"), description="J drawn meanwhile"
+    )
+    boot: float = Field(
+        default=151.5,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s until it is on again; a job holds it meanwhile",
+    )
+    boot_energy: float = Field(
+        default=18966.0, ge=0, json_schema_extra=says("J"), description="J drawn meanwhile"
+    )
+    kept_on: int = Field(
+        default=0,
+        ge=0,
+        json_schema_extra=says("count"),
+        description="nodes that are never switched off, the first ones",
+    )
     cap: float = Field(
         default=inf,
         gt=0,
+        json_schema_extra=says("W"),
         description="W that all nodes may draw together: no more processors are used than that allows",
     )
 
@@ -243,6 +301,7 @@ class LifeFields(Table):
     requeues: int = Field(
         default=5,
         ge=0,
+        json_schema_extra=says("count"),
         description="how often a job whose node failed runs again before it is lost (Slurm: 5)",
     )
     reservation: Annotated[list[ReservationSpec], BeforeValidator(one_or_more)] = Field(

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from gridtune.model.vres import ClassRules
-from gridtune.scenarios.fields.table import Name, Switchable, Table, numbers_of
+from gridtune.scenarios.fields.table import Name, Switchable, Table, says
 
 
 class ClassSpec(Table):
@@ -20,12 +20,32 @@ class ClassSpec(Table):
     full: Literal["wait", "reject"] = Field(
         default="wait", description="what becomes of a job that finds no slot"
     )
-    wall_limit: float = Field(default=inf, gt=0, description="s after which a job is killed")
-    node_cap: float = Field(default=inf, ge=1, description="processors that its jobs may hold on a node")
-    site_cap: float = Field(default=inf, ge=1, description="processors that its jobs may hold at the site")
-    user_cap: float = Field(default=inf, ge=1, description="processors that jobs of one user may hold there")
+    wall_limit: float = Field(
+        default=inf, gt=0, json_schema_extra=says("s"), description="s after which a job is killed"
+    )
+    node_cap: float = Field(
+        default=inf,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="processors that its jobs may hold on a node",
+    )
+    site_cap: float = Field(
+        default=inf,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="processors that its jobs may hold at the site",
+    )
+    user_cap: float = Field(
+        default=inf,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="processors that jobs of one user may hold there",
+    )
     group_cap: float = Field(
-        default=inf, ge=1, description="processors that jobs of one group may hold there"
+        default=inf,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="processors that jobs of one group may hold there",
     )
     order: Literal["first-come", "fair-share"] = Field(
         default="first-come",
@@ -45,11 +65,13 @@ class VresFields(Switchable):
 
     vres: dict[str, float] | None = Field(
         default=None,
-        json_schema_extra=numbers_of(minimum=0, maximum=1),
+        json_schema_extra=says("0 to 1", minimum=0, maximum=1),
         description="share of the virtual slots by class; one class of `classes` may be left out and takes "
         "the rest. Left out altogether, the site has no virtual reservations",
     )
-    virtual_slots: float = Field(default=1.0, ge=1, description="k, virtual slots of each processor")
+    virtual_slots: float = Field(
+        default=1.0, ge=1, json_schema_extra=says("count"), description="k, virtual slots of each processor"
+    )
     sharing: Literal["processor", "node"] = Field(
         default="processor",
         description="whether jobs share the processor on which they start, or the kernel moves them between "

@@ -12,7 +12,7 @@ from gridtune.model.wms.ranking import LeastTraversalTime, formula
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.service import AT_ONCE, ServiceSpec
-from gridtune.scenarios.fields.table import Switchable
+from gridtune.scenarios.fields.table import Switchable, says
 
 NONE = Constant(value=0.0)
 
@@ -21,7 +21,10 @@ class WmsSpec(Switchable):
     """Brokers between users and sites (Responsive Grids, section 2.1)."""
 
     brokers: int = Field(
-        default=1, ge=1, description="brokers, each with its own view; owners are spread over them"
+        default=1,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="brokers, each with its own view; owners are spread over them",
     )
     sites: Literal["reserved", "all"] = Field(
         default="reserved",
@@ -30,15 +33,28 @@ class WmsSpec(Switchable):
     ranking: policy_of("ranking") = Field(default_factory=LeastTraversalTime)  # type: ignore[valid-type]
     requirements: str = Field(default="", description="expression over what sites publish; empty for none")
     update_period: float = Field(
-        default=60.0, ge=0, description="s between two looks at the sites; 0 looks at every match"
+        default=60.0,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s between two looks at the sites; 0 looks at every match",
     )
-    submission: Law = Field(default=NONE, description="s from owner to broker")
-    scheduling: Law = Field(default=NONE, description="s from match to site")
-    notification: Law = Field(default=NONE, description="s from end to owner")
+    submission: Law = Field(default=NONE, json_schema_extra=says("s"), description="s from owner to broker")
+    scheduling: Law = Field(default=NONE, json_schema_extra=says("s"), description="s from match to site")
+    notification: Law = Field(default=NONE, json_schema_extra=says("s"), description="s from end to owner")
     service: ServiceSpec = Field(default=AT_ONCE, description="what each match costs a broker")
-    failure: float = Field(default=0.0, ge=0, lt=1, description="probability that a submission is lost")
-    failure_delay: Law = Field(default=NONE, description="s until a broker hears of a lost submission")
-    retries: int = Field(default=3, ge=0, description="submissions after a lost one")
+    failure: float = Field(
+        default=0.0,
+        ge=0,
+        lt=1,
+        json_schema_extra=says("0 to 1"),
+        description="probability that a submission is lost",
+    )
+    failure_delay: Law = Field(
+        default=NONE, json_schema_extra=says("s"), description="s until a broker hears of a lost submission"
+    )
+    retries: int = Field(
+        default=3, ge=0, json_schema_extra=says("count"), description="submissions after a lost one"
+    )
     rejected: Literal["resubmit", "tell"] = Field(
         default="resubmit", description="when a site has no slot: try another, or tell the owner"
     )

@@ -15,7 +15,7 @@ from gridtune.model.wms.expression import ExpressionError
 from gridtune.model.wms.ranking import formula
 from gridtune.scenarios.fields.laws import Constant, Law, draws, evenly
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Name, Switchable, Table
+from gridtune.scenarios.fields.table import Name, Switchable, Table, says
 
 EVERY = "*"  # as the site of a workload: each site has its own
 
@@ -54,15 +54,23 @@ class BestEffortSpec(Table):
     """What makes jobs best-effort: they wait in bags, run in holes, and make way for premium jobs."""
 
     overhead: Law = Field(
-        default=Constant(value=0.0), description="s of commission and decommission around each execution"
+        default=Constant(value=0.0),
+        json_schema_extra=says("s"),
+        description="s of commission and decommission around each execution",
     )
     io_share: float = Field(
         default=0.0,
         ge=0,
         lt=1,
+        json_schema_extra=says("0 to 1"),
         description="share of its time that a job would spend on the shared file system if it were alone",
     )
-    weight: float = Field(default=1.0, gt=0, description="weight of its campaign where the harvest is shared")
+    weight: float = Field(
+        default=1.0,
+        gt=0,
+        json_schema_extra=says("none"),
+        description="weight of its campaign where the harvest is shared",
+    )
 
 
 class DataSpec(Table):
@@ -72,18 +80,24 @@ class DataSpec(Table):
     """
 
     sandbox: Law = Field(
-        default=Constant(value=0.0), description="bytes that a middleware sends with its submission"
+        default=Constant(value=0.0),
+        json_schema_extra=says("bytes"),
+        description="bytes that a middleware sends with its submission",
     )
     input: Law = Field(
         default=Constant(value=0.0),
+        json_schema_extra=says("bytes"),
         description="bytes brought to the site first, while the job holds its slots",
     )
     output: Law = Field(
-        default=Constant(value=0.0), description="bytes brought away after it ran, before its slots come free"
+        default=Constant(value=0.0),
+        json_schema_extra=says("bytes"),
+        description="bytes brought away after it ran, before its slots come free",
     )
     files: int | None = Field(
         default=None,
         ge=1,
+        json_schema_extra=says("count"),
         description="different inputs that the workload has, each of a size of its own (`input`), of which "
         "every job needs one; left out, each job has an input of its own",
     )
@@ -91,6 +105,7 @@ class DataSpec(Table):
         default=0.0,
         ge=0,
         le=5,
+        json_schema_extra=says("none"),
         description="exponent of Zipf's law: the k-th of the files is drawn with weight k^-popularity; 0 for "
         "all alike (0.64 to 0.83 for requests of the web, Breslau et al., INFOCOM 1999)",
     )
@@ -108,9 +123,15 @@ class ResponseBound(Table):
     endless: ClassVar[frozenset[str]] = frozenset({"factor"})
     factor: float = Field(
         gt=0,
+        json_schema_extra=says("ratio"),
         description="times the run time, at the mean speed of the grid's slots; infinite: no bound",
     )
-    least: float = Field(default=0.0, ge=0, description="s that every job may take, however short it is")
+    least: float = Field(
+        default=0.0,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s that every job may take, however short it is",
+    )
 
     def of(self, runtime: float) -> float:
         """The bound of a job.
@@ -152,6 +173,7 @@ class JobWorkload(Switchable):
 
     needs: dict[str, Law] = Field(
         default_factory=dict,
+        json_schema_extra=says("count"),
         description="units of each resource of its site that a job holds while it runs, in all, rounded "
         "down: `gpu = 1`, or a law; of uniform numbers from 0 to 1.25 a fifth are 1, the others 0",
     )
@@ -163,6 +185,7 @@ class JobWorkload(Switchable):
     deadline: float | None = Field(
         default=None,
         gt=0,
+        json_schema_extra=says("s"),
         description="s from submission within which its jobs must be done; none if left out",
     )
     response_bound: ResponseBound | None = Field(
@@ -201,12 +224,29 @@ class GeneratedJobs(JobWorkload):
     """Jobs drawn from laws."""
 
     kind: Literal["generated"]
-    count: int = Field(ge=1, description="jobs")
-    interval: Law = Field(description="s between two submissions; exponential for Poisson arrivals")
-    runtime: Law = Field(description="s at speed 1, or length in NCU where speeds are in NCU/s")
-    promise: Law = Field(default=Constant(value=1.0), description="promised over actual run time")
-    processors: Law = Field(default=Constant(value=1.0), description="slots of each job, rounded up")
-    users: int = Field(default=1, ge=1, description="owners, among whom the jobs are drawn evenly")
+    count: int = Field(ge=1, json_schema_extra=says("count"), description="jobs")
+    interval: Law = Field(
+        json_schema_extra=says("s"), description="s between two submissions; exponential for Poisson arrivals"
+    )
+    runtime: Law = Field(
+        json_schema_extra=says("s"), description="s at speed 1, or length in NCU where speeds are in NCU/s"
+    )
+    promise: Law = Field(
+        default=Constant(value=1.0),
+        json_schema_extra=says("ratio"),
+        description="promised over actual run time",
+    )
+    processors: Law = Field(
+        default=Constant(value=1.0),
+        json_schema_extra=says("count"),
+        description="slots of each job, rounded up",
+    )
+    users: int = Field(
+        default=1,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="owners, among whom the jobs are drawn evenly",
+    )
     group: str = Field(default="", description="group of the owners")
 
     def tasks(self, streams: Streams) -> Iterator[Task]:
@@ -238,10 +278,12 @@ class Campaign(JobWorkload):
 
     kind: Literal["campaign"]
     user: str | None = Field(default=None, description="owner; the name of the campaign if left out")
-    count: int = Field(ge=1, description="jobs")
-    submit: float = Field(default=0.0, ge=0, description="s at which they come")
-    runtime: Law = Field(description="s at speed 1, or length in NCU where speeds are in NCU/s")
-    processors: int = Field(default=1, ge=1, description="slots of each job")
+    count: int = Field(ge=1, json_schema_extra=says("count"), description="jobs")
+    submit: float = Field(default=0.0, ge=0, json_schema_extra=says("s"), description="s at which they come")
+    runtime: Law = Field(
+        json_schema_extra=says("s"), description="s at speed 1, or length in NCU where speeds are in NCU/s"
+    )
+    processors: int = Field(default=1, ge=1, json_schema_extra=says("count"), description="slots of each job")
     role: str = Field(
         default="best-effort", description="what its jobs are called in results (column `kind`)"
     )

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from gridtune.model.deadline.regression import fitted, polynomial
 from gridtune.model.streams import Streams
 from gridtune.scenarios.fields.laws import Floats, PositiveLaw
-from gridtune.scenarios.fields.table import Table, numbers_of
+from gridtune.scenarios.fields.table import Table, says
 from gridtune.scenarios.workloads.tasks import Arrival, GeneratedTasks
 
 LEAST = 1e-6  # s; a polynomial may go below 0 beyond its benchmarks
@@ -22,10 +22,26 @@ LEAST = 1e-6  # s; a polynomial may go below 0 beyond its benchmarks
 class RoutineSpec(Table):
     """What a routine takes for a parameter n, e.g. the order of its matrices."""
 
-    time: list[float] = Field(min_length=1, description="s at speed 1: c0, c1, … of c0 + c1 n + c2 n^2 + …")
-    memory: list[float] = Field(default=[0.0], min_length=1, description="bytes: coefficients by powers of n")
-    fits: float = Field(default=inf, gt=0, description="parameter n up to which its data fit into the cache")
-    slower: float = Field(default=1.0, ge=1, description="factor on its time for larger n")
+    time: list[float] = Field(
+        min_length=1,
+        json_schema_extra=says("s"),
+        description="s at speed 1: c0, c1, … of c0 + c1 n + c2 n^2 + …",
+    )
+    memory: list[float] = Field(
+        default=[0.0],
+        min_length=1,
+        json_schema_extra=says("bytes"),
+        description="bytes: coefficients by powers of n",
+    )
+    fits: float = Field(
+        default=inf,
+        gt=0,
+        json_schema_extra=says("none"),
+        description="parameter n up to which its data fit into the cache",
+    )
+    slower: float = Field(
+        default=1.0, ge=1, json_schema_extra=says("ratio"), description="factor on its time for larger n"
+    )
 
     def takes(self, sizes: Floats) -> Floats:
         """Seconds at speed 1, really."""
@@ -37,13 +53,23 @@ class BenchmarkSpec(Table):
 
     sizes: list[float] = Field(
         min_length=1,
-        json_schema_extra=numbers_of(exclusiveMinimum=0),
+        json_schema_extra=says("none", exclusiveMinimum=0),
         description="parameters n at which the routine is run",
     )
-    repeats: int = Field(default=1, ge=1, description="runs at each size")
-    noise: float = Field(default=0.0, ge=0, le=0.5, description="relative deviation of measured times")
+    repeats: int = Field(default=1, ge=1, json_schema_extra=says("count"), description="runs at each size")
+    noise: float = Field(
+        default=0.0,
+        ge=0,
+        le=0.5,
+        json_schema_extra=says("ratio"),
+        description="relative deviation of measured times",
+    )
     degree: int = Field(
-        default=3, ge=0, le=8, description="degree of the polynomial that is fitted to the times"
+        default=3,
+        ge=0,
+        le=8,
+        json_schema_extra=says("none"),
+        description="degree of the polynomial that is fitted to the times",
     )
 
     @model_validator(mode="after")
@@ -62,10 +88,17 @@ class RoutineTasks(GeneratedTasks):
     """
 
     kind: Literal["routine-tasks"]
-    count: int = Field(ge=1, description="calls")
-    window: float = Field(default=0.0, ge=0, description="s over which they arrive; 0: all at once")
-    users: int = Field(default=10, ge=1, description="owners, to whom calls are dealt in turn")
-    size: PositiveLaw = Field(description="parameter n of a call")
+    count: int = Field(ge=1, json_schema_extra=says("count"), description="calls")
+    window: float = Field(
+        default=0.0, ge=0, json_schema_extra=says("s"), description="s over which they arrive; 0: all at once"
+    )
+    users: int = Field(
+        default=10,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="owners, to whom calls are dealt in turn",
+    )
+    size: PositiveLaw = Field(json_schema_extra=says("none"), description="parameter n of a call")
     routine: RoutineSpec
     benchmark: BenchmarkSpec
 

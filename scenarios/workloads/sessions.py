@@ -14,7 +14,7 @@ from gridtune.agents.gridrpc.client import Session
 from gridtune.model.streams import Streams
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.fields.laws import Constant, Law, PositiveLaw
-from gridtune.scenarios.fields.table import Name, Switchable, Table
+from gridtune.scenarios.fields.table import Name, Switchable, Table, says
 
 # Calzarossa & Serazzi 1985: arrivals per minute over a working day (t from -0.5 at 8:30 to 0.5 at 18:00).
 DIURNAL = np.polynomial.Polynomial((3.1, -8.5, 24.7, 130.8, 107.7, -804.2, -2038.5, 1856.8, 4618.6))
@@ -30,10 +30,13 @@ class SessionWorkload(Switchable):
     )
     request_bytes: Law = Field(
         default=Constant(value=0.0),
+        json_schema_extra=says("bytes"),
         description="bytes that go to the server with each request; drawn for each user",
     )
     result_bytes: Law = Field(
-        default=Constant(value=0.0), description="bytes that come back from each request; drawn for each user"
+        default=Constant(value=0.0),
+        json_schema_extra=says("bytes"),
+        description="bytes that come back from each request; drawn for each user",
     )
 
     @abstractmethod
@@ -44,10 +47,17 @@ class SessionWorkload(Switchable):
 class GeneratedSessions(SessionWorkload):
     """Sessions of users who all want the same, at times that a rule gives."""
 
-    n_min: Law = Field(description="mandatory requests of each user; drawn values are rounded, n_max at most")
-    n_max: int = Field(ge=1, description="requests in all that are useful to each user")
-    deadline: PositiveLaw = Field(description="s after the user's entry; drawn for each user")
-    runtime: Law = Field(description="s at speed 1; drawn once for each user")
+    n_min: Law = Field(
+        json_schema_extra=says("count"),
+        description="mandatory requests of each user; drawn values are rounded, n_max at most",
+    )
+    n_max: int = Field(
+        ge=1, json_schema_extra=says("count"), description="requests in all that are useful to each user"
+    )
+    deadline: PositiveLaw = Field(
+        json_schema_extra=says("s"), description="s after the user's entry; drawn for each user"
+    )
+    runtime: Law = Field(json_schema_extra=says("s"), description="s at speed 1; drawn once for each user")
 
     @model_validator(mode="after")
     def _counts(self) -> GeneratedSessions:
@@ -89,8 +99,10 @@ class RegularSessions(GeneratedSessions):
     """Users that enter one after the other at a constant interval (RR-7959, sections 5.1.1 to 5.1.3)."""
 
     kind: Literal["regular"]
-    count: int = Field(ge=1, description="users")
-    interval: float = Field(default=0.0, ge=0, description="s between two entries")
+    count: int = Field(ge=1, json_schema_extra=says("count"), description="users")
+    interval: float = Field(
+        default=0.0, ge=0, json_schema_extra=says("s"), description="s between two entries"
+    )
 
     def entries(self, rng: np.random.Generator) -> Sequence[float]:
         """Multiples of the interval."""
@@ -104,9 +116,14 @@ class DiurnalSessions(GeneratedSessions):
     """
 
     kind: Literal["diurnal"]
-    length: int = Field(default=100, ge=1, description="s that the working day is normalised to")
+    length: int = Field(
+        default=100, ge=1, json_schema_extra=says("s"), description="s that the working day is normalised to"
+    )
     divisor: float = Field(
-        default=10.0, gt=0, description="number by which the value of the polynomial is divided"
+        default=10.0,
+        gt=0,
+        json_schema_extra=says("none"),
+        description="number by which the value of the polynomial is divided",
     )
 
     def entries(self, rng: np.random.Generator) -> Sequence[float]:
@@ -120,8 +137,8 @@ class PoissonSessions(GeneratedSessions):
     """Users that enter independently of each other."""
 
     kind: Literal["poisson"]
-    count: int = Field(ge=1, description="users")
-    rate: float = Field(gt=0, description="users per s")
+    count: int = Field(ge=1, json_schema_extra=says("count"), description="users")
+    rate: float = Field(gt=0, json_schema_extra=says("1/s"), description="users per s")
 
     def entries(self, rng: np.random.Generator) -> Sequence[float]:
         """Sums of exponential gaps."""
@@ -132,11 +149,11 @@ class SessionEntry(Table):
     """One session of a list."""
 
     user: str = Field(description="name")
-    arrival: float = Field(ge=0, description="s at which the user enters")
-    deadline: float = Field(gt=0, description="s after the user's entry")
-    n_min: int = Field(ge=0, description="mandatory requests")
-    n_max: int = Field(ge=1, description="requests in all that are useful")
-    runtime: float = Field(gt=0, description="s of each request at speed 1")
+    arrival: float = Field(ge=0, json_schema_extra=says("s"), description="s at which the user enters")
+    deadline: float = Field(gt=0, json_schema_extra=says("s"), description="s after the user's entry")
+    n_min: int = Field(ge=0, json_schema_extra=says("count"), description="mandatory requests")
+    n_max: int = Field(ge=1, json_schema_extra=says("count"), description="requests in all that are useful")
+    runtime: float = Field(gt=0, json_schema_extra=says("s"), description="s of each request at speed 1")
 
     @model_validator(mode="after")
     def _counts(self) -> SessionEntry:

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from gridtune.model.deadline.platform import Task
 from gridtune.model.streams import Streams
 from gridtune.scenarios.fields.laws import Constant, Floats, Law, PositiveLaw
-from gridtune.scenarios.fields.table import Name, Switchable, Table
+from gridtune.scenarios.fields.table import Name, Switchable, Table, says
 
 
 class Arrival(NamedTuple):
@@ -40,8 +40,8 @@ class Arrival(NamedTuple):
 class Levels(Table):
     """Whole numbers from low to high, each as likely."""
 
-    low: int = Field(description="least priority")
-    high: int = Field(description="greatest priority")
+    low: int = Field(json_schema_extra=says("none"), description="least priority")
+    high: int = Field(json_schema_extra=says("none"), description="greatest priority")
 
     @model_validator(mode="after")
     def _ordered(self) -> Levels:
@@ -57,8 +57,8 @@ class BySize(Table):
     first: Literal["small", "large"] = Field(
         default="small", description="which go first: a larger number wins"
     )
-    low: int = Field(default=1, description="least priority")
-    high: int = Field(default=10, description="greatest priority")
+    low: int = Field(default=1, json_schema_extra=says("none"), description="least priority")
+    high: int = Field(default=10, json_schema_extra=says("none"), description="greatest priority")
 
     @model_validator(mode="after")
     def _ordered(self) -> BySize:
@@ -91,18 +91,36 @@ class GeneratedTasks(TaskWorkload):
 
     priority: int | Levels | BySize = Field(
         default=Levels(low=1, high=10),
+        json_schema_extra=says("none"),
         description="priority of every task, {low, high} to draw it from, or "
         "{by, first, low, high} for a function of run "
         "time or deadline",
     )
     deadline_factor: PositiveLaw = Field(
-        default=Constant(value=5.0), description="deadline, relative to arrival, over the run time at speed 1"
+        default=Constant(value=5.0),
+        json_schema_extra=says("ratio"),
+        description="deadline, relative to arrival, over the run time at speed 1",
     )
-    input: Law = Field(default=0.0, validate_default=True, description="bytes sent to the server")
-    output: Law = Field(default=0.0, validate_default=True, description="bytes sent back")
-    memory: Law = Field(default=0.0, validate_default=True, description="bytes that a server must have")
+    input: Law = Field(
+        default=0.0,
+        validate_default=True,
+        json_schema_extra=says("bytes"),
+        description="bytes sent to the server",
+    )
+    output: Law = Field(
+        default=0.0, validate_default=True, json_schema_extra=says("bytes"), description="bytes sent back"
+    )
+    memory: Law = Field(
+        default=0.0,
+        validate_default=True,
+        json_schema_extra=says("bytes"),
+        description="bytes that a server must have",
+    )
     disk: Law = Field(
-        default=0.0, validate_default=True, description="bytes of disk space that a server must have"
+        default=0.0,
+        validate_default=True,
+        json_schema_extra=says("bytes"),
+        description="bytes of disk space that a server must have",
     )
     software: str = Field(default="", description="software that a server must have")
 
@@ -139,10 +157,17 @@ class DrawnTasks(GeneratedTasks):
     """Tasks whose sizes are drawn and whose arrivals are spread evenly at random over a window."""
 
     kind: Literal["tasks"]
-    count: int = Field(ge=1, description="tasks")
-    window: float = Field(default=0.0, ge=0, description="s over which they arrive; 0: all at once")
-    users: int = Field(default=10, ge=1, description="owners, to whom tasks are dealt in turn")
-    runtime: Law = Field(description="s of computation at speed 1")
+    count: int = Field(ge=1, json_schema_extra=says("count"), description="tasks")
+    window: float = Field(
+        default=0.0, ge=0, json_schema_extra=says("s"), description="s over which they arrive; 0: all at once"
+    )
+    users: int = Field(
+        default=10,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="owners, to whom tasks are dealt in turn",
+    )
+    runtime: Law = Field(json_schema_extra=says("s"), description="s of computation at speed 1")
 
     def arrivals(self, streams: Streams) -> Sequence[Arrival]:
         """The tasks of one run, by time."""
@@ -156,15 +181,21 @@ class DrawnTasks(GeneratedTasks):
 class ListedTask(Table):
     """One task, given by the times that it takes on each server (RR-5335, table 1)."""
 
-    arrival: float = Field(default=0.0, ge=0, description="s at which it comes")
+    arrival: float = Field(default=0.0, ge=0, json_schema_extra=says("s"), description="s at which it comes")
     user: str = Field(default="", description="owner; left out, one of its own")
-    priority: int = Field(default=0, description="priority; the larger number wins")
-    deadline: float = Field(default=inf, gt=0, description="s after its arrival")
-    times: dict[str, float] = Field(
-        min_length=1, description="s of computation by server; no other server can do it"
+    priority: int = Field(
+        default=0, json_schema_extra=says("none"), description="priority; the larger number wins"
     )
-    input: float = Field(default=0.0, ge=0, description="bytes sent to the server")
-    output: float = Field(default=0.0, ge=0, description="bytes sent back")
+    deadline: float = Field(default=inf, gt=0, json_schema_extra=says("s"), description="s after its arrival")
+    times: dict[str, float] = Field(
+        min_length=1,
+        json_schema_extra=says("s"),
+        description="s of computation by server; no other server can do it",
+    )
+    input: float = Field(
+        default=0.0, ge=0, json_schema_extra=says("bytes"), description="bytes sent to the server"
+    )
+    output: float = Field(default=0.0, ge=0, json_schema_extra=says("bytes"), description="bytes sent back")
 
 
 class ListedTasks(TaskWorkload):

@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from gridtune.model.streams import AS_LOGGED, BUSIER, HELD_OUT, TWICE, Streams
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.fields.observed import TraceFile
+from gridtune.scenarios.fields.table import says
 from gridtune.scenarios.trace_files.find import find_trace
 from gridtune.scenarios.trace_files.reading import read_trace
 from gridtune.scenarios.trace_files.records import Keep, Trace, TraceError, TraceJob
@@ -84,15 +85,41 @@ class TraceJobs(JobWorkload):
         "id, submit, start, end, procs, walltime, and user, group and queue where known); or `embedded` for "
         "a small generated day of bursts"
     )
-    first: int = Field(default=1, ge=1, description="number of the first job to replay, by submission")
-    last: int | None = Field(default=None, ge=1, description="number of the last one; all if left out")
-    start: float = Field(default=0.0, ge=0, description="s into the trace; earlier submissions are left out")
-    end: float = Field(default=inf, gt=0, description="s into the trace; later submissions are left out")
+    first: int = Field(
+        default=1,
+        ge=1,
+        json_schema_extra=says("none"),
+        description="number of the first job to replay, by submission",
+    )
+    last: int | None = Field(
+        default=None,
+        ge=1,
+        json_schema_extra=says("none"),
+        description="number of the last one; all if left out",
+    )
+    start: float = Field(
+        default=0.0,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s into the trace; earlier submissions are left out",
+    )
+    end: float = Field(
+        default=inf,
+        gt=0,
+        json_schema_extra=says("s"),
+        description="s into the trace; later submissions are left out",
+    )
     every: int = Field(
-        default=1, ge=1, description="replay the first of so many jobs each: a sample with all users and days"
+        default=1,
+        ge=1,
+        json_schema_extra=says("count"),
+        description="replay the first of so many jobs each: a sample with all users and days",
     )
     compression: float = Field(
-        default=1.0, gt=0, description="factor by which submissions come closer: the load grows by it"
+        default=1.0,
+        gt=0,
+        json_schema_extra=says("ratio"),
+        description="factor by which submissions come closer: the load grows by it",
     )
 
     prefix: str = Field(
@@ -101,15 +128,28 @@ class TraceJobs(JobWorkload):
     queues: list[str] = Field(
         default_factory=list, description="names or numbers of the queues to replay; all if empty"
     )
-    shortest: float = Field(default=0.0, ge=0, description="s; jobs with shorter run times are left out")
-    longest: float = Field(default=inf, gt=0, description="s; jobs with longer run times are left out")
+    shortest: float = Field(
+        default=0.0,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s; jobs with shorter run times are left out",
+    )
+    longest: float = Field(
+        default=inf,
+        gt=0,
+        json_schema_extra=says("s"),
+        description="s; jobs with longer run times are left out",
+    )
     estimate: Estimate = Field(
         default="log",
         description="what owners promise: `log`, what they requested (their run time where the log has no "
         "request); `actual`, their run time; `factor`, `estimate_factor` times their run time",
     )
     estimate_factor: float = Field(
-        default=2.0, ge=1, description="promised over actual run time with `estimate` = `factor`"
+        default=2.0,
+        ge=1,
+        json_schema_extra=says("ratio"),
+        description="promised over actual run time with `estimate` = `factor`",
     )
 
     resample: Resample | None = Field(
@@ -126,11 +166,15 @@ class TraceJobs(JobWorkload):
     resample_weeks: int | None = Field(
         default=None,
         ge=1,
+        json_schema_extra=says("count"),
         description="weeks in each replication with `resample` = `weeks`; left out, as many as there are to "
         "draw from, but a search over a log of 16 weeks or more draws 8",
     )
     shake: float = Field(
-        default=300.0, ge=0, description="s by which `resample` = `shake` moves a submission at most"
+        default=300.0,
+        ge=0,
+        json_schema_extra=says("s"),
+        description="s by which `resample` = `shake` moves a submission at most",
     )
 
     cancelled: Literal["drop", "keep"] = Field(
