@@ -2,6 +2,7 @@
 
 import pytest
 
+from gridtune import limits
 from gridtune.optimize.search_space.cases import (
     cases_of,
     check_paths,
@@ -90,8 +91,10 @@ def test_every_scenario_is_a_case_under_every_seed():
 def test_seeds_are_whole_numbers():
     assert seeds_of(None) == []
     assert seeds_of("3,1, 2") == [3, 1, 2]
-    with pytest.raises(ScenarioError, match="--seeds 1,x: expected whole numbers"):
-        seeds_of("1,x")
+    assert seeds_of(f"0,{limits.SEED}") == [0, limits.SEED]
+    for wrong in ("1,x", f"1,{limits.SEED + 1}"):
+        with pytest.raises(ScenarioError, match=f"--seeds {wrong}: expected whole numbers"):
+            seeds_of(wrong)
 
 
 @pytest.mark.parametrize(

@@ -499,7 +499,7 @@ def samplers() -> Lines:
     for row in picture_rows():
         yield _row(f"`{row['kind']}`", row["shows"])
     yield "\n## Pictures of a search\n"
-    yield "`gridtune search --out DIR` writes `pairs.png` and the page `front.html` with all pictures."
+    yield "`gridtune search --out DIR` writes `pairs.png` and the page `front.html`."
     yield "`gridtune front STUDY --plot KIND.png` draws one of them.\n\n| kind | shows |\n|---|---|"
     for name, (_, meaning) in PLOTS.items():
         yield _row(f"`{name}`", meaning)

@@ -110,7 +110,7 @@ def seeds_of(text: str | None) -> list[int]:
     if text is None:
         return []
     parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and len(part) < 20 and int(part) <= limits.SEED for part in parts):
+    if not all(part.isdecimal() and len(part) <= 20 and int(part) <= limits.SEED for part in parts):
         raise ScenarioError(f"--seeds {text[:60] or repr(text)}: expected whole numbers from 0, e.g. 1,2,3")
     return [int(part) for part in parts]
 

@@ -187,7 +187,7 @@ ValidationReplications = Annotated[
         "Run each configuration this often on validation seeds.",
         1,
         limits.REPLICATIONS,
-        default="as often as the search did, at least 5",
+        default="as often as on the front, at least 5",
     ),
 ]
 _JOBS_HELP = "Use this many worker processes."
