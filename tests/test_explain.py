@@ -363,7 +363,7 @@ def test_validation_runs_that_deny_the_model_are_told(with_baseline):
     )
     found = explained(with_baseline, configuration, work=far_from_what_was_searched, ablate=False)
     note = next(note for note in found.notes if "against the baseline" in note)
-    assert not missing(note, "validation runs", "posterior", "completed jobs")
+    assert not missing(note, "validation runs", "posterior: completed jobs higher by")
     assert note in " ".join(told(found).split())
 
 
