@@ -205,7 +205,7 @@ def _how(made: dict[str, Any]) -> str:
     numbers = sorted({claim["replications"] for claim in made["claims"]})
     quick = dict.fromkeys(claim["experiment"] for claim in made["claims"] if claim["quick"])
     if made["paper"] == "oar":
-        text = "The ten schedules are the replications."
+        text = "Each schedule counts as one replication."
     else:
         more = f", for some claims up to {numbers[-1]}" if len(numbers) > 1 else ""
         text = f"{numbers[0]} replications{more}; seed 1."
