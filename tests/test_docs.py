@@ -417,22 +417,48 @@ def test_what_was_measured_before_results_or_code_changed_is_out_of_date(monkeyp
     def git(*words):
         first, last = words[2].split("..")
         since = commits[commits.index(first) + 1 : commits.index(last.replace("HEAD", "d")) + 1]
-        return str(len(since if "--" not in words else [c for c in since if c == "c"]))
+        return str(len(since))
 
     monkeypatch.setattr(evidence, "git", git)
     monkeypatch.setattr(evidence, "changes", lambda: [
         {"commit": "a", "results": {"diet/x": "1", "batch/y": "1"}},
         {"commit": "c", "results": {"diet/x": "2"}},
     ])  # fmt: skip
-    results, code = (
-        evidence.Evidence("", (), results=("diet/*",)),
-        evidence.Evidence("", (), code=("model",)),
-    )
+    results = evidence.Evidence("", (), results=("diet/*",))
     assert evidence.older(results, "b") == "1 results changed"
     assert evidence.older(results, "c") == ""
     assert evidence.older(evidence.Evidence("", (), results=("batch/*",)), "b") == ""
-    assert evidence.older(code, "b") == "1 changes of code"
-    assert evidence.older(code, "c") == ""
+
+
+def test_comments_and_docstrings_do_not_make_evidence_older(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(DOCS / "making")
+    evidence = module("evidence")
+    then = {
+        "same.py": 'def f():\n    """Old."""\n    return 1  # one\n',
+        "other.py": "def f():\n    return 1\n",
+        "page.js": "// one",
+        "gone.py": "x = 1",
+    }
+    now = {
+        "same.py": 'def f():\n    """New."""\n    return (1)\n',
+        "other.py": "def f():\n    return 2\n",
+        "page.js": "// two",
+        "new.py": "x = 1",
+    }
+    for name, text in now.items():
+        (tmp_path / name).write_text(text)
+
+    def git(*words):
+        if words[0] == "diff":
+            return "\n".join({**then, **now})
+        return then[words[1].partition(":")[2]] if words[0] == "show" else then.get(words[-1], "")
+
+    monkeypatch.setattr(evidence, "git", git)
+    monkeypatch.setattr(evidence, "ROOT", tmp_path)
+    monkeypatch.setattr(evidence, "changes", list)
+    code = evidence.Evidence("", (), code=("model",))
+    assert sorted(evidence.changed_files("b", code.code)) == ["gone.py", "new.py", "other.py", "page.js"]
+    assert evidence.older(code, "b") == "4 files changed"
 
 
 def test_no_data_and_no_page_names_a_folder_of_one_machine():

@@ -4,14 +4,15 @@
     python docs/making/evidence.py --run federation.json …  # measures again; `--run older` takes nights
 
 What gridtune finds is out of date if results on which it rests have changed since (`results.py`); speed and
-robustness, if code has. A measurement that is interrupted goes on where it was when it is started again. The
-last command of each writes into docs/data; `tables.py` shows that in the pages. `figures.py PAGE` draws the
-pictures of a page.
+robustness, if code has, but for comments and docstrings. A measurement that is interrupted goes on where it
+was when it is started again. The last command of each writes into docs/data; `tables.py` shows that in the
+pages. `figures.py PAGE` draws the pictures of a page.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import shlex
 import shutil
 import subprocess
@@ -218,9 +219,33 @@ def older(one: Evidence, commit: str) -> str:
         for name in line["results"]
         if any(fnmatch(name, pattern) for pattern in one.results)
     }
-    since = int(git("rev-list", "--count", f"{commit}..HEAD", "--", *one.code)) if one.code else 0
-    reasons = [f"{len(changed)} results changed"] * bool(changed) + [f"{since} changes of code"] * bool(since)
+    since = len(changed_files(commit, one.code)) if one.code else 0
+    reasons = [f"{len(changed)} results changed"] * bool(changed) + [f"{since} files changed"] * bool(since)
     return ", ".join(reasons)
+
+
+def changed_files(commit: str, code: tuple[str, ...]) -> list[str]:
+    """Files that do something else than at a commit."""
+    names = git("diff", "--no-renames", "--name-only", commit, "--", *code).split()
+    return [name for name in names if meaning(name, commit) != meaning(name)]
+
+
+def meaning(name: str, commit: str = "") -> str:
+    """What a file does, now or at a commit: a module without comments and docstrings; "" if there is none."""
+    if commit:
+        text = git("show", f"{commit}:{name}") if git("ls-tree", commit, "--", name) else ""
+    else:
+        text = (ROOT / name).read_text(encoding="utf-8") if (ROOT / name).exists() else ""
+    if not name.endswith(".py"):
+        return text
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            and ast.get_docstring(node) is not None
+        ):
+            node.body = node.body[1:]
+    return ast.dump(tree)
 
 
 def listed() -> str:

@@ -85,14 +85,14 @@ def _draw_responses(axes: Axes, jobs: pd.DataFrame, names: list[str]) -> None:
 
     done = jobs[jobs["state"] == "done"]
     spent = (done["end"] - done["submit"]).groupby(done["kind"])
-    quantiles = spent.quantile(np.array([0.05, 0.25, 0.5, 0.75, 0.95])).unstack().reindex(names)
+    points = spent.quantile(np.array([0.05, 0.25, 0.5, 0.75, 0.95])).unstack().reindex(names)
     places = range(len(names))
-    axes.hlines(places, quantiles[0.05], quantiles[0.95], color=DARK, linewidth=1.0)
-    axes.barh(places, quantiles[0.75] - quantiles[0.25], left=quantiles[0.25], height=2 * BAR, color=SKY)
+    axes.hlines(places, points[0.05], points[0.95], color=DARK, linewidth=1.0)
+    axes.barh(places, points[0.75] - points[0.25], left=points[0.25], height=2 * BAR, color=SKY)
     low, high = ([place + shift for place in places] for shift in (-BAR, BAR))
-    axes.vlines(quantiles[0.5], low, high, color=DARK, linewidth=1.4)
+    axes.vlines(points[0.5], low, high, color=DARK, linewidth=1.4)
     axes.use_sticky_edges = False
-    known = [float(value) for value in quantiles[[0.05, 0.95]].to_numpy().flat if value == value]
+    known = [float(value) for value in points[[0.05, 0.95]].to_numpy().flat if value == value]
     if known and min(known) > 0:
         style.log_axis(axes, known)
     axes.set_xlabel("response time (s)")

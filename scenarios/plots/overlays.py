@@ -109,12 +109,12 @@ def draw_sizes(runs: Runs, window: Window = None) -> Figure:
     height = BAND / len(runs)
     for k, ((name, table), colour) in enumerate(zip(tables.items(), _colours(runs), strict=True)):
         places = [row - BAND / 2 + (k + 0.5) * height for row in range(len(classes))]
-        quantiles = table.quantile([0.05, 0.25, 0.5, 0.75, 0.95]).unstack().reindex(classes)
-        axes.hlines(places, quantiles[0.05], quantiles[0.95], color=DARK, linewidth=0.8)
-        widths = quantiles[0.75] - quantiles[0.25]
-        axes.barh(places, widths, left=quantiles[0.25], height=0.8 * height, color=colour, label=name)
+        points = table.quantile([0.05, 0.25, 0.5, 0.75, 0.95]).unstack().reindex(classes)
+        axes.hlines(places, points[0.05], points[0.95], color=DARK, linewidth=0.8)
+        widths = points[0.75] - points[0.25]
+        axes.barh(places, widths, left=points[0.25], height=0.8 * height, color=colour, label=name)
         low, high = ([place + side * 0.4 * height for place in places] for side in (-1, 1))
-        axes.vlines(quantiles[0.5], low, high, color=DARK, linewidth=1.4)
+        axes.vlines(points[0.5], low, high, color=DARK, linewidth=1.4)
         axes.plot(
             table.mean().reindex(classes), places, "o", color="white", mec=DARK, ms=3.5, linestyle="none"
         )

@@ -15,19 +15,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Configuration = Mapping[str, Any]
+Point = Mapping[str, Any]
 
 OBJECTIVES = ("unhappy_users", "unfairness", "completed")
 
 
 def draw_sweep(
-    configurations: Sequence[Configuration],
-    metrics: Sequence[str] = OBJECTIVES,
-    logarithmic: Collection[str] = (),
+    points: Sequence[Point], metrics: Sequence[str] = OBJECTIVES, logarithmic: Collection[str] = ()
 ) -> Figure:
     """Metrics over a varied value, with bands of 95 % confidence.
 
-    The light band is the interval of each mean. The dark one leaves out what the configurations share because
+    The light band is the interval of each mean. The dark one leaves out what the points share because
     replication k has the same workload in all of them: it shows whether they differ significantly.
 
     The axis shows the varied numbers with the most values, on a logarithmic scale where they are spaced so;
@@ -35,16 +33,15 @@ def draw_sweep(
     along the axis.
 
     Args:
-        configurations: as in the JSON output of `gridtune sweep`: `values` by path, `metrics` by name with
-            `mean`, `standard_error`, `values` and `unit`. Those without
-            metrics (failed ones) are left out.
+        points: as in the JSON output of `gridtune sweep`: `values` by path, `metrics` by name with `mean`,
+            `standard_error`, `values` and `unit`. Points without metrics (failed ones) are left out.
         metrics: names, a panel each.
         logarithmic: paths to draw on a logarithmic scale, however their values are spaced.
 
     Raises:
-        PlotError: no configuration has such a metric.
+        PlotError: no point has such a metric.
     """
-    done = [configuration for configuration in configurations if configuration["metrics"]]
+    done = [point for point in points if point["metrics"]]
     if not done:
         raise PlotError("the sweep has no results to draw")
     known = done[0]["metrics"]
@@ -53,11 +50,11 @@ def draw_sweep(
         raise PlotError(f"{unknown[0]}: no such metric in the sweep, which has {', '.join(known)}")
     path = axis_path(done)
     others = [other for other in done[0]["values"] if other != path and _count(done, other) > 1]
-    lines: dict[str, list[Configuration]] = {}
-    for configuration in done:
-        lines.setdefault(
-            ", ".join(_named(other, configuration["values"].get(other)) for other in others), []
-        ).append(configuration)
+    lines: dict[str, list[Point]] = {}
+    for point in done:
+        lines.setdefault(", ".join(_named(other, point["values"].get(other)) for other in others), []).append(
+            point
+        )
     with style.style():
         columns = 2 if len(metrics) in (2, 4) else min(len(metrics), 3)
         rows = -(-len(metrics) // columns)
@@ -65,7 +62,7 @@ def draw_sweep(
         panels = drawing.subplots(rows, columns, squeeze=False)
         for axes, name in zip(panels.flat, metrics, strict=False):
             _draw_metric(axes, name, path, lines)
-            at = [configuration["values"].get(path) for configuration in done]
+            at = [point["values"].get(path) for point in done]
             if path in logarithmic or (all(map(_is_number, at)) and is_log_spaced(at)):
                 style.log_axis(axes, at)
             axes.set_ylabel(style.labelled(name, str(known[name].get("unit") or "")))
@@ -78,22 +75,22 @@ def draw_sweep(
     return drawing
 
 
-def axis_path(configurations: Sequence[Configuration]) -> str:
+def axis_path(points: Sequence[Point]) -> str:
     """The path to draw along the axis: of those with numbers the one with the most values, else the first."""
-    paths: list[str] = list(configurations[0]["values"])
+    paths: list[str] = list(points[0]["values"])
     if not paths:
         raise PlotError("nothing was varied, so there is nothing to draw along an axis")
 
     def rank(path: str) -> tuple[bool, int]:
-        values = [configuration["values"].get(path) for configuration in configurations]
-        return all(map(_is_number, values)), _count(configurations, path)
+        values = [point["values"].get(path) for point in points]
+        return all(map(_is_number, values)), _count(points, path)
 
     return max(paths, key=rank)
 
 
-def _count(configurations: Sequence[Configuration], path: str) -> int:
+def _count(points: Sequence[Point], path: str) -> int:
     """How many values of a path there are."""
-    return len({str(configuration["values"].get(path)) for configuration in configurations})
+    return len({str(point["values"].get(path)) for point in points})
 
 
 def is_log_spaced(values: Sequence[float]) -> bool:
@@ -123,32 +120,30 @@ def _named(path: str, value: object) -> str:
     return f"{path.rpartition('.')[2]} = {text}"
 
 
-def _draw_metric(axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[Configuration]]) -> None:
+def _draw_metric(axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[Point]]) -> None:
     import numpy as np
     from matplotlib import colormaps
 
-    everything = [configuration for members in lines.values() for configuration in members]
-    numeric = all(_is_number(configuration["values"].get(path)) for configuration in everything)
-    names = list(dict.fromkeys(str(configuration["values"].get(path)) for configuration in everything))
+    everything = [point for members in lines.values() for point in members]
+    numeric = all(_is_number(point["values"].get(path)) for point in everything)
+    names = list(dict.fromkeys(str(point["values"].get(path)) for point in everything))
     paired = _paired(everything, name)
     for k, (label, members) in enumerate(lines.items()):
         many = len(lines) > len(COLOURS)
         colour = colormaps["cividis"](0.9 * k / (len(lines) - 1)) if many else COLOURS[k]
         if numeric:
-            members = sorted(members, key=lambda configuration: float(configuration["values"][path]))
-        mean = np.array([_number(configuration["metrics"][name]["mean"]) for configuration in members])
-        wide = np.nan_to_num([half_width(_values(configuration, name)) for configuration in members])
-        narrow = np.array([paired.get(id(configuration), 0.0) for configuration in members])
+            members = sorted(members, key=lambda point: float(point["values"][path]))
+        mean = np.array([_number(point["metrics"][name]["mean"]) for point in members])
+        wide = np.nan_to_num([half_width(_values(point, name)) for point in members])
+        narrow = np.array([paired.get(id(point), 0.0) for point in members])
         if numeric:
-            x = np.array([configuration["values"][path] for configuration in members], dtype=float)
+            x = np.array([point["values"][path] for point in members], dtype=float)
             axes.plot(x, mean, marker="o", markersize=3.5, color=colour, linewidth=1.5, label=label)
             axes.fill_between(x, mean - wide, mean + wide, color=colour, alpha=0.15, linewidth=0)
             if paired:
                 axes.fill_between(x, mean - narrow, mean + narrow, color=colour, alpha=0.35, linewidth=0)
             continue
-        x = np.array(
-            [names.index(str(configuration["values"].get(path))) for configuration in members], dtype=float
-        )
+        x = np.array([names.index(str(point["values"].get(path))) for point in members], dtype=float)
         x += 0.0 if len(lines) == 1 else 0.5 * (k / (len(lines) - 1) - 0.5)
         axes.errorbar(x, mean, yerr=wide, fmt="o", color=colour, capsize=3, label=label)
         if paired:
@@ -159,33 +154,29 @@ def _draw_metric(axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[
     axes.set_xlabel(path)
 
 
-def _values(configuration: Configuration, name: str) -> list[float]:
-    return [_number(value) for value in configuration["metrics"][name]["values"]]
+def _values(point: Point, name: str) -> list[float]:
+    return [_number(value) for value in point["metrics"][name]["values"]]
 
 
-def _paired(configurations: Sequence[Configuration], name: str) -> dict[int, float]:
-    """Half-widths by identity of the configuration; empty where they do not share their replications."""
-    rows = [_values(configuration, name) for configuration in configurations]
+def _paired(points: Sequence[Point], name: str) -> dict[int, float]:
+    """Half-widths by identity of the point; empty where points do not share their replications."""
+    rows = [_values(point, name) for point in points]
     if len(rows) < 2 or len(rows[0]) < 2 or len({len(row) for row in rows}) > 1:
         return {}
     if not all(isfinite(value) for row in rows for value in row):
         return {}
-    return dict(zip(map(id, configurations), paired_half_widths(rows), strict=True))
+    return dict(zip(map(id, points), paired_half_widths(rows), strict=True))
 
 
 def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) and isfinite(value) else float("nan")
 
 
-def _note(configurations: Sequence[Configuration]) -> str:
-    counts = {
-        len(metric["values"])
-        for configuration in configurations
-        for metric in configuration["metrics"].values()
-    }
+def _note(points: Sequence[Point]) -> str:
+    counts = {len(metric["values"]) for point in points for metric in point["metrics"].values()}
     runs = max(counts, default=1)
     return (
         f"{runs} replications; 95 % intervals, dark: of differences"
         if runs > 1
-        else "one replication per configuration"
+        else "one replication per point"
     )
