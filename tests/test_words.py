@@ -67,6 +67,7 @@ LITERAL = (  # where such a word is meant as it is said: a place, and a piece of
     ("scenarios/reproduction/figures.py", "point"),  # of a curve, here and in the next five
     ("scenarios/reproduction/egee/figures.py", "oint"),
     ("scenarios/plots/", "oint"),  # that are drawn
+    ("scenarios/plots/time_series.py", "POINTS"),
     ("tests/test_figures_data.py", '"points"'),
     ("docs/gallery/mesa_batch_run.py", 'kind="point"'),
     ("optimize/samplers/space_filling.py", "Points"),
