@@ -1,5 +1,7 @@
 """Advice from a log: recommendations also hold on the log as it is, and what gets worse there is told."""
 
+from dataclasses import replace
+from math import nan
 from pathlib import Path
 
 import numpy as np
@@ -118,26 +120,83 @@ def test_shortness_first_on_a_real_log_is_refused_and_told_in_full_where_starvin
     assert {"waited_week", "waited_p95.length-very-long", "waited_mean.worst-users"} <= told
 
 
-def test_a_change_without_which_somebody_is_worse_off_is_not_left_out(log):
-    quota = "site.cluster.quota.user_running"
+QUOTA = "site.cluster.quota.user_running"
+
+
+def of_two_changes(log, more, cases=(), **options):
+    """A search in which `easy` is better, and what `more` says depends on a quota of 8, which gains little.
+
+    Args:
+        more: metrics by whether a run has easy, has the quota, its replication, noise, and its case.
+    """
 
     def work(task):
         rng = np.random.default_rng([task.replication, 3])
-        easy, limited = task.values.get("site.cluster.policy") == "easy", task.values.get(quota) == 8
-        slowdown = 10.0 - 2.0 * easy - 0.01 * limited + rng.normal()
-        killed = 5.0 + 30.0 * (easy and not limited) + rng.normal()
-        made = {"slowdown_mean": slowdown, "lost_fraction": 0.0, "killed": killed}
+        easy, limited = task.values.get("site.cluster.policy") == "easy", task.values.get(QUOTA) == 8
+        made = {
+            "slowdown_mean": 10.0 - 2.0 * easy - 0.01 * limited + 0.3 * rng.normal(),
+            "lost_fraction": 0.0,
+        }
+        made |= more(easy, limited, task.replication, rng.normal(), task.scenario.name)
         return {name: Metric(value, "") for name, value in made.items()}
 
-    scenario = gt.load("batch/replay", {"workload.trace": str(log), "site.cluster.policy": "fcfs"})
-    vary = ["site.cluster.policy=fcfs,easy", f"{quota}=none,8"]
-    made = search(
-        scenario, work=work, vary=vary, baseline=True, objectives=["slowdown_mean"], runs=300, replications=2,
-        allow_loss=True, allow_starvation=True,
-    )  # fmt: skip
-    (advice,) = made.archive.recommendations
-    assert {one.path for one in advice.changes} == {"site.cluster.policy", quota}
+    scenario = load("batch/replay").override({"workload.trace": str(log), "site.cluster.policy": "fcfs"})
+    options = {"runs": 300, "allow_starvation": True, "vary": VARY, **options}
+    (advice,) = search(
+        scenario, work=work, baseline=True, objectives=["slowdown_mean"], replications=2, allow_loss=True,
+        others=[replace(scenario, name=name) for name in cases], **options,
+    ).archive.recommendations  # fmt: skip
+    return advice
+
+
+VARY = ["site.cluster.policy=fcfs,easy", f"{QUOTA}=none,8"]
+
+
+@pytest.mark.parametrize(
+    ("more", "cases"),
+    [
+        (lambda easy, limited, k, noise, case: {"killed": 5 + 30 * (easy and not limited) + noise}, ()),
+        (  # a class that only one of two cases has
+            lambda easy, limited, k, noise, case: {
+                "waited_p95.size-huge": 100 + 200 * (easy and not limited) + noise if case == "other" else nan
+            },
+            ("other",),
+        ),
+        (  # a class that some replications lack
+            lambda easy, limited, k, noise, case: (
+                {"waited_p95.queue-1": 100 + 200 * (easy and not limited) + noise} if k % 7 else {}
+            ),
+            (),
+        ),
+    ],
+)
+def test_a_change_without_which_somebody_is_worse_off_is_not_left_out(log, more, cases):
+    advice = of_two_changes(log, more, cases, runs=300 * (1 + len(cases)))
+    assert {one.path for one in advice.changes} == {"site.cluster.policy", QUOTA}
     assert advice.harms == ()
+
+
+def test_the_whole_configuration_is_confirmed_where_the_log_refuses_the_reduced_one(log):
+    def more(easy, limited, k, noise, case):
+        waits = (1.9 if limited else 2.1) if easy and k >= AS_LOGGED else 1.0  # at most twice is allowed
+        return {"waited_max": 3 * 86400.0 * waits}
+
+    advice = of_two_changes(log, more, allow_starvation=False)
+    assert {one.path for one in advice.changes} >= {"site.cluster.policy", QUOTA}
+
+
+def test_jobs_of_two_classes_that_fail_in_equal_numbers_are_told_of_both(log):
+    names = ("mandatory_failed.local", "mandatory_failed.meta")
+    advice = of_two_changes(
+        log, lambda easy, limited, k, *_: dict.fromkeys(names, 3.0 * easy * (k >= AS_LOGGED))
+    )
+    assert [one.metric for one in advice.harms] == list(names)
+
+
+def test_a_baseline_outside_of_the_space_is_no_fault(log):
+    vary = ["site.cluster.policy=easy,conservative", f"{QUOTA}=none,8"]
+    advice = of_two_changes(log, lambda *_: {}, vary=vary)
+    assert "site.cluster.policy" in {one.path for one in advice.changes}
 
 
 def test_a_change_without_which_a_gain_nobody_asked_for_is_lost_is_left_out(log):

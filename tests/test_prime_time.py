@@ -87,3 +87,12 @@ def test_prime_time_of_a_log_is_found():
     ]
     # Whoever waits for other reasons shows none.
     assert prime_times(submit, rng.exponential(7200.0, 6000), estimate) == []
+
+
+@pytest.mark.parametrize("tenth", range(1, 1680, 7))
+def test_it_is_over_at_the_moment_that_is_said_also_where_hours_are_no_whole_numbers(tenth):
+    times = [PrimeTime(10.0, [(0.0, tenth / 10)])]
+    for week in (0, 1, 37):
+        over = next_change(times, week * WEEK + 1.0)
+        assert over == pytest.approx(week * WEEK + 360 * tenth)
+        assert (longest_at(times, over - 1.0), longest_at(times, over)) == (10.0, inf)

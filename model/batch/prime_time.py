@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import inf
 
 HOUR, WEEK = 3600.0, 7 * 86400.0  # s
+ROUNDING = 1e-6  # s
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class PrimeTime:
 
     def now(self, now: float) -> bool:
         """Whether it is prime time, at a time in s."""
-        place = now % WEEK
+        place = now % WEEK + ROUNDING  # at the moment at which they end, it is over
         spans = [(begin * HOUR, end * HOUR) for begin, end in self.hours]
         return any(begin <= place < end or place + WEEK < end for begin, end in spans)
 

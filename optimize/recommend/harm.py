@@ -120,9 +120,14 @@ def worst_of(found: Iterable[Harm]) -> tuple[Harm, ...]:
 
 
 def _told(found: Sequence[Harm]) -> tuple[Harm, ...]:
-    """Each harm of more than a tenth once, in order; some metrics are others under a second name."""
+    """Each harm of more than a tenth once, in order; some metrics are others under a second name.
+
+    Numbers of what is owed are small and may be equal by chance: each is told.
+    """
     told = [one for one in found if abs(one.mean - one.baseline) > LEAST * abs(one.baseline)]
-    return _ordered({(one.baseline, one.mean, one.unit): one for one in reversed(told)}.values())
+    owed = {one.metric for one in told if not _words(one.metric).isdisjoint(OWED)}
+    keys = [(one.metric if one.metric in owed else "", one.baseline, one.mean, one.unit) for one in told]
+    return _ordered(dict(zip(reversed(keys), reversed(told), strict=True)).values())
 
 
 def _ordered(found: Iterable[Harm]) -> tuple[Harm, ...]:

@@ -236,7 +236,8 @@ class Recommender:
             fits = sample is not None and self._suffices(sample, whole, start, KEEP, block)
             return made if fits else None
 
-        best = (tried(self._active(candidate, block)) if single else None) or candidate
+        active = self._active(candidate, block) if single else []
+        best = (tried(active) if active else None) or candidate
         changed = best.changed
         low, high = 0, len(changed)  # so many changes keep too little, so many keep enough
         expected, size = self._subsets.enough(changed, values, KEEP), 1
@@ -309,39 +310,57 @@ class Recommender:
 
         As there are several tests, one of them must be the surer (Bonferroni).
         """
-        origin, units = candidate.origin, self._evaluator.table.units
+        origin = candidate.origin
         start, sparse, whole = block.run([{}, candidate.sparse, origin.values])
         if start is None:
             return None
-        holds = sparse is not None and (
+        if sparse is not None and (
             whole is None
             or (
                 self._suffices(sparse, whole, start, CONFIRMED, block)
                 and not self._worse_on_logs(candidate.sparse, origin.values)
             )
+        ):
+            found = self._borne_out(candidate, candidate.sparse, sparse, start, block, tests)
+            if found is not None or candidate.sparse == origin.values:
+                return found
+        return (
+            None if whole is None else self._borne_out(candidate, origin.values, whole, start, block, tests)
         )
-        configuration, sample = (candidate.sparse, sparse) if holds else (origin.values, whole)
-        if sample is None:
-            return None
+
+    def _borne_out(
+        self,
+        candidate: _Candidate,
+        configuration: Configuration,
+        sample: Sample,
+        start: Sample,
+        block: Block,
+        tests: int,
+    ) -> Recommendation | None:
+        """The recommendation of a configuration, unless these runs, or a replay, speak against it."""
+        units, number = self._evaluator.table.units, candidate.origin.number
         changes = {one.name: sample.change(one, start) for one in self._objectives}
         broken = _broken(block, start, sample)
         if broken or not any(self._gained(one, tests) for one in changes.values()):
-            self.refused[origin.number] = broken
+            self.refused[number] = broken
             return None
         harmed = harms(start.metrics, sample.metrics, units, changes)
         if self._replay:
             before, after = self._whole.run([{}, configuration])
             broken = _broken(self._whole, before, after)
             if before is None or after is None or broken:
-                self.refused[origin.number] = broken
+                self.refused[number] = broken
                 return None
             harmed += harms_of_replay(before.means, after.means, units)
             before, after = self._under_load([{}, configuration])
             if before is not None and after is not None:
                 harmed += harms_of_replay(before.means, after.means, units, LOAD)
-            why = next(iter(self._busier.failures.values()), "too little is left; more --time allows it")
+            why = next(
+                iter(self._busier.failures.values()), "too little is left; more --runs or --time allow it"
+            )
             if before is None or after is None:
                 self.remarks = (f"The log was not replayed with more jobs: {why}",)
+        self.refused.pop(number, None)
         return self._made(candidate, configuration, changes, worst_of(harmed), sample.evaluation.replications)
 
     def _under_load(self, configurations: Sequence[Configuration]) -> list[Sample | None]:

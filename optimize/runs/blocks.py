@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, nan
 
 from gridtune.optimize.front.changes import Change, change
 from gridtune.optimize.records.evaluations import Evaluation, Failed, Objective
@@ -12,6 +12,7 @@ from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.constraints import excesses, violation
 from gridtune.optimize.search_space.space import Configuration, key
+from gridtune.scenarios.execution.replicate import Metrics
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,8 @@ class Sample:
 
     Attributes:
         evaluation: its objectives and cases.
-        metrics: every metric by name, one value per replication; of several cases the mean.
+        metrics: every metric by name, one value per replication; of several cases the mean over those in
+            which it is finite, not a number where it is in none.
     """
 
     evaluation: Evaluation
@@ -85,15 +87,18 @@ class Block:
         found = evaluated(0, configuration, by_case, self.evaluator.settings)
         if isinstance(found, Failed):
             return found.reason
-        names = set.intersection(*(set(run) for case in by_case for run in case))
+        names = sorted({name for case in by_case for run in case for name in run})
         by_replication = list(zip(*by_case, strict=True))
-        metrics = {
-            name: tuple(sum(run[name].value for run in runs) / len(runs) for runs in by_replication)
-            for name in sorted(names)
-        }
+        metrics = {name: tuple(_mean(name, runs) for runs in by_replication) for name in names}
         return Sample(found, metrics)
 
     def broken(self, sample: Sample) -> tuple[str, ...]:
         """Metrics whose constraints a configuration breaks in these runs."""
         constraints, cases = self.evaluator.settings.constraints, sample.evaluation.cases
         return tuple(one.metric for one in constraints if violation(excesses([one], cases)) > 0)
+
+
+def _mean(name: str, runs: Sequence[Metrics]) -> float:
+    """The mean of a metric over the cases in which it is finite; not a number if there is none."""
+    values = [run[name].value for run in runs if name in run and isfinite(run[name].value)]
+    return sum(values) / len(values) if values else nan

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from gridtune.scenarios.fields.laws import Constant, Law
-from gridtune.scenarios.fields.table import Name, Switchable, says
+from gridtune.scenarios.fields.table import Name, Switchable, number
 
 EVERY = "*"  # as the site of a fault: each site has its own
 OF_NODES = ("power", "node", "broken")
@@ -28,24 +28,17 @@ class FaultSpec(Switchable):
         default=EVERY, description="name of the site, or * for each, one by one; not for a service"
     )
     server: str = Field(default=EVERY, description="server: name of a [[sed]], or * for all; each by itself")
-    between: Law = Field(
-        json_schema_extra=says("s"), description="s from the end of one fault to the next, at least 1"
-    )
-    repair: Law = Field(json_schema_extra=says("s"), description="s that a fault lasts, at least 1")
+    between: Law = number(..., "s", "s from the end of one fault to the next, at least 1")
+    repair: Law = number(..., "s", "s that a fault lasts, at least 1")
     service: Literal["middleware", "information"] = Field(
         default="middleware",
         description="service: the broker or match-maker, or push's information system",
     )
-    together: int = Field(
-        default=1,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="node, broken: nodes with a fault at once, in the order of numbers",
+    together: int = number(
+        1, "count", "node, broken: nodes with a fault at once, in the order of numbers", ge=1
     )
-    after: Law = Field(
-        default=Constant(value=30.0),
-        json_schema_extra=says("s"),
-        description="broken: s from the start of a job to its failure, at least 1",
+    after: Law = number(
+        Constant(value=30.0), "s", "broken: s from the start of a job to its failure, at least 1"
     )
     says: Literal["old", "idle"] = Field(
         default="old", description="report: nothing new comes, or that the site is idle"

@@ -10,29 +10,16 @@ from pydantic import BeforeValidator, Field, model_validator
 from gridtune.agents.gridrpc.lease import LeaseHabits
 from gridtune.model.gridrpc.pooling import Each
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Table, one_or_more, says
+from gridtune.scenarios.fields.table import Table, number, one_or_more
 
 
 class LeaseSpec(Table):
     """Servers as jobs of a site: each asks for a node, for a time, beside all other jobs."""
 
-    length: float = Field(
-        default=inf,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="s that each lease lasts; what runs when it ends begins anew",
-    )
-    startup: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s from the start of a lease until the server works",
-    )
-    idle: float = Field(
-        default=inf,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s without requests after which a lease is given back, until there is one again",
+    length: float = number(inf, "s", "s that each lease lasts; what runs when it ends begins anew", gt=0)
+    startup: float = number(0.0, "s", "s from the start of a lease until the server works", ge=0)
+    idle: float = number(
+        inf, "s", "s without requests after which a lease is given back, until there is one again", ge=0
     )
 
     pool: policy_of("pool") = Field(  # type: ignore[valid-type]
@@ -42,12 +29,7 @@ class LeaseSpec(Table):
         default_factory=list,
         description="further [[site]]s, which are asked in turn where `patience` ends; then `site` again",
     )
-    patience: float = Field(
-        default=inf,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="s that a lease may wait at a site before the next one is asked",
-    )
+    patience: float = number(inf, "s", "s that a lease may wait at a site before the next one is asked", gt=0)
 
     @model_validator(mode="after")
     def _works(self) -> LeaseSpec:

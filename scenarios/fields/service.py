@@ -4,29 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pydantic import Field
-
 from gridtune.agents.infrastructure.service import Service, none_waiting
 from gridtune.model.grid import Grid
 from gridtune.scenarios.fields.laws import Constant, Law, draws
-from gridtune.scenarios.fields.table import Table, says
+from gridtune.scenarios.fields.table import Table, number
 
 
 class ServiceSpec(Table):
     """A service that takes time: requests wait, first come first served, until one of its threads is free."""
 
-    time: Law = Field(
-        default=Constant(value=0.0), json_schema_extra=says("s"), description="s that a request takes"
-    )
-    per_waiting: float = Field(
-        default=0.0,
+    time: Law = number(Constant(value=0.0), "s", "s that a request takes")
+    per_waiting: float = number(
+        0.0,
+        "s",
+        "s that it takes on top for each job that waits there: the cost of a search through them",
         ge=0,
-        json_schema_extra=says("s"),
-        description="s that it takes on top for each job that waits there: the cost of a search through them",
     )
-    threads: int = Field(
-        default=1, ge=1, json_schema_extra=says("count"), description="requests that are served at once"
-    )
+    threads: int = number(1, "count", "requests that are served at once", ge=1)
 
     @property
     def free(self) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import inf, isfinite
 from reprlib import Repr
-from typing import Annotated, Any, ClassVar, Self
+from types import EllipsisType
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, overload
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from gridtune import limits
+
+_T = TypeVar("_T")
 
 ADDRESSED = {"parts", "vres"}  # keys of tables of which the writer chooses the names
 WHOLE = (int, int | None)  # types of whole numbers
@@ -94,18 +97,33 @@ def addressable(name: str) -> str:
     return name
 
 
-def says(unit: str, **bounds: float) -> Callable[[dict[str, Any]], None]:
-    """What the JSON Schema of a field says of its numbers, for its `json_schema_extra`.
+@overload
+def number(default: EllipsisType, unit: str, description: str, **options: Any) -> Any: ...
+@overload
+def number(
+    default: Any, unit: str, description: str, *, validate_default: Literal[True], **options: Any
+) -> Any: ...
+@overload
+def number(default: _T, unit: str, description: str, **options: Any) -> _T: ...
+
+
+def number(
+    default: Any, unit: str, description: str, *, bounds: dict[str, float] | None = None, **options: Any
+) -> Any:
+    """A field that holds a number, or several; its JSON Schema names their unit.
 
     Args:
+        default: `...` where a scenario must give it, or where `default_factory` makes it.
         unit: e.g. `s`; `count`, `ratio`, `0 to 1` or `none` for pure numbers.
+        description: what it means.
         bounds: those that a validator checks, in the words of JSON Schema: `minimum`, `exclusiveMinimum`,
             `maximum`.
+        options: further arguments of pydantic's `Field`, e.g. `ge`.
     """
 
     def add_bounds(schema: dict[str, Any]) -> None:
         if schema.get("type") in ("number", "integer"):
-            schema.update(bounds)
+            schema.update(bounds or {})
         for inner in (schema.get("items"), schema.get("additionalProperties"), *schema.get("anyOf", ())):
             if isinstance(inner, dict):
                 add_bounds(inner)
@@ -114,7 +132,7 @@ def says(unit: str, **bounds: float) -> Callable[[dict[str, Any]], None]:
         schema["unit"] = unit
         add_bounds(schema)
 
-    return add
+    return Field(default, description=description, json_schema_extra=add, **options)
 
 
 def _numbers(key: str, value: Any) -> Iterator[tuple[str, int | float]]:

@@ -15,7 +15,7 @@ from gridtune.model.prediction import Promise
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.service import AT_ONCE, ServiceSpec
-from gridtune.scenarios.fields.table import Name, Table, one_or_more, says
+from gridtune.scenarios.fields.table import Name, Table, number, one_or_more
 from gridtune.scenarios.tables.outages import LifeFields
 from gridtune.scenarios.tables.vres import VresFields
 
@@ -24,10 +24,10 @@ NO_LIMIT: Literal["none"] = "none"
 
 def _limit(value: Any) -> Any:
     """A limit, or the word for none, which infinity stands for, too; one sentence for whatever else it is."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
+    numeric = isinstance(value, int | float) and not isinstance(value, bool)
     if value in (NO_LIMIT, inf):
         return NO_LIMIT
-    if number and value >= 1:
+    if numeric and value >= 1:
         return value
     raise ValueError('expected a number of at least 1, or "none" for no limit')
 
@@ -38,29 +38,21 @@ Limit = Annotated[Annotated[float, Field(ge=1)] | Literal["none"], BeforeValidat
 class QuotaSpec(Table):
     """What the jobs of each user, and of each group, may be that run at once; others wait."""
 
-    user_running: Limit = Field(
-        default=NO_LIMIT, json_schema_extra=says("count"), description="jobs of one user"
+    user_running: Limit = number(NO_LIMIT, "count", "jobs of one user")
+    user_slots: Limit = number(
+        NO_LIMIT, "count", "slots that the jobs of one user hold together; wider jobs are refused"
     )
-    user_slots: Limit = Field(
-        default=NO_LIMIT,
-        json_schema_extra=says("count"),
-        description="slots that the jobs of one user hold together; wider jobs are refused",
-    )
-    user_share: float = Field(
-        default=1.0,
+    user_share: float = number(
+        1.0,
+        "0 to 1",
+        "share of the site's slots that several jobs of one user hold together; a wider one runs while its "
+        "user runs no other",
         gt=0,
         le=1,
-        json_schema_extra=says("0 to 1"),
-        description="share of the site's slots that several jobs of one user hold together; a wider one runs "
-        "while its user runs no other",
     )
-    group_running: Limit = Field(
-        default=NO_LIMIT, json_schema_extra=says("count"), description="jobs of one group"
-    )
-    group_slots: Limit = Field(
-        default=NO_LIMIT,
-        json_schema_extra=says("count"),
-        description="slots that the jobs of one group hold together; wider jobs are refused",
+    group_running: Limit = number(NO_LIMIT, "count", "jobs of one group")
+    group_slots: Limit = number(
+        NO_LIMIT, "count", "slots that the jobs of one group hold together; wider jobs are refused"
     )
 
     @property
@@ -74,27 +66,11 @@ class QueueSpec(Table):
     """A queue of a site: jobs enter the first one whose limits they keep."""
 
     name: Name
-    priority: float = Field(
-        default=0.0, json_schema_extra=says("none"), description="queues of higher priority are served first"
-    )
-    slots: float = Field(
-        default=inf,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="slots that its jobs may hold together",
-    )
-    max_runtime: float = Field(
-        default=inf, gt=0, json_schema_extra=says("s"), description="s that a job may ask for and run"
-    )
-    max_processors: float = Field(
-        default=inf, ge=1, json_schema_extra=says("count"), description="slots that one job may ask for"
-    )
-    running: float = Field(
-        default=inf,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="jobs of the queue that may run at once",
-    )
+    priority: float = number(0.0, "none", "queues of higher priority are served first")
+    slots: float = number(inf, "count", "slots that its jobs may hold together", ge=1)
+    max_runtime: float = number(inf, "s", "s that a job may ask for and run", gt=0)
+    max_processors: float = number(inf, "count", "slots that one job may ask for", ge=1)
+    running: float = number(inf, "count", "jobs of the queue that may run at once", ge=1)
     quota: QuotaSpec = Field(default=QuotaSpec(), description="limits of each user and group in the queue")
     groups: list[str] = Field(
         default_factory=list, description="groups whose jobs may enter it; all if left out"
@@ -104,16 +80,14 @@ class QueueSpec(Table):
 class PrimeTimeSpec(Table):
     """Hours of the week in which a site starts only short jobs (as a queue of PBS in prime time)."""
 
-    longest: float = Field(
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s that a job may promise to run to be started in these hours",
-    )
-    hours: list[Annotated[list[float], Field(min_length=2, max_length=2)]] = Field(
+    longest: float = number(..., "s", "s that a job may promise to run to be started in these hours", ge=0)
+    hours: list[Annotated[list[float], Field(min_length=2, max_length=2)]] = number(
+        ...,
+        "h",
+        "beginning and end in h after the beginning of each week of the run; the end may lie in the next "
+        "week",
         min_length=1,
-        json_schema_extra=says("h", minimum=0, maximum=336),
-        description="beginning and end in h after the beginning of each week of the run; the end may lie in "
-        "the next week",
+        bounds={"minimum": 0, "maximum": 336},
     )
 
     @model_validator(mode="after")
@@ -130,49 +104,25 @@ class PrimeTimeSpec(Table):
 class RoundsSpec(Table):
     """Scheduling rounds: jobs that come in while one lasts wait for the next (OAR; BatCiGri, section 4.5)."""
 
-    gap: float = Field(
-        default=5.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s between the beginnings of two rounds, at least",
-    )
-    period: float = Field(
-        default=60.0,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="s after which a round begins even if nothing has happened",
-    )
-    duration: Law = Field(
-        default=Constant(value=0.0),
-        json_schema_extra=says("s"),
-        description="s until its decisions take effect",
-    )
-    per_waiting: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s that it takes on top for each job that waits when it begins",
+    gap: float = number(5.0, "s", "s between the beginnings of two rounds, at least", ge=0)
+    period: float = number(60.0, "s", "s after which a round begins even if nothing has happened", gt=0)
+    duration: Law = number(Constant(value=0.0), "s", "s until its decisions take effect")
+    per_waiting: float = number(
+        0.0, "s", "s that it takes on top for each job that waits when it begins", ge=0
     )
 
 
 class FileSystemSpec(Table):
     """A file server shared by all jobs of a site."""
 
-    threads: float = Field(
-        default=inf,
-        gt=0,
-        json_schema_extra=says("count"),
-        description="processes served at full speed; more slow each other down",
-    )
-    time_constant: float = Field(
-        default=60.0, gt=0, json_schema_extra=says("s"), description="s over which the load is averaged"
-    )
-    io_share: float = Field(
-        default=0.0,
+    threads: float = number(inf, "count", "processes served at full speed; more slow each other down", gt=0)
+    time_constant: float = number(60.0, "s", "s over which the load is averaged", gt=0)
+    io_share: float = number(
+        0.0,
+        "0 to 1",
+        "share of its time that a job submitted to the site would spend in I/O if it were alone",
         ge=0,
         lt=1,
-        json_schema_extra=says("0 to 1"),
-        description="share of its time that a job submitted to the site would spend in I/O if it were alone",
     )
 
 
@@ -195,31 +145,29 @@ class SiteSpec(VresFields, LifeFields):
     """A site with a local batch scheduler."""
 
     name: Name = "site"
-    nodes: Annotated[Annotated[int, Field(ge=1)] | Literal["log"], BeforeValidator(_nodes)] = Field(
-        json_schema_extra=says("count"),
-        description="worker machines; `log`: as many as the header of the log names that is replayed here "
-        "(MaxProcs, else MaxNodes)",
+    nodes: Annotated[Annotated[int, Field(ge=1)] | Literal["log"], BeforeValidator(_nodes)] = number(
+        ...,
+        "count",
+        "worker machines; `log`: as many as the header of the log names that is replayed here (MaxProcs, "
+        "else MaxNodes)",
     )
-    slots: int = Field(
-        default=1,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="slots per node; a job holds one for each processor",
-    )
-    speed: float | list[float] = Field(
-        default=1.0,
-        json_schema_extra=says("work/s", exclusiveMinimum=0),
-        description="work per s (NCU/s if run times are lengths in NCU), of all nodes or of each",
+    slots: int = number(1, "count", "slots per node; a job holds one for each processor", ge=1)
+    speed: float | list[float] = number(
+        1.0,
+        "work/s",
+        "work per s (NCU/s if run times are lengths in NCU), of all nodes or of each",
+        bounds={"exclusiveMinimum": 0},
     )
     named_nodes: bool = Field(
         default=False,
         description="whether jobs are given nodes by name; always where speeds differ, nodes can be out, or "
         "jobs are suspended",
     )
-    resources: dict[str, Annotated[int, Field(ge=0)]] = Field(
+    resources: dict[str, Annotated[int, Field(ge=0)]] = number(
+        ...,
+        "count",
+        "whole units that each node has beside slots, by name (`gpu = 4`); counted over the site",
         default_factory=dict,
-        json_schema_extra=says("count"),
-        description="whole units that each node has beside slots, by name (`gpu = 4`); counted over the site",
     )
     policy: policy_of("batch")  # type: ignore[valid-type]
     queue: Annotated[list[QueueSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
@@ -227,21 +175,11 @@ class SiteSpec(VresFields, LifeFields):
         default=QuotaSpec(), description="limits of each user and group on the whole site"
     )
     prime_time: Annotated[list[PrimeTimeSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
-    start_overhead: Law = Field(
-        default=Constant(value=0.0),
-        json_schema_extra=says("s"),
-        description="s that an execution takes on top, without progress",
+    start_overhead: Law = number(
+        Constant(value=0.0), "s", "s that an execution takes on top, without progress"
     )
-    mu_rec: Law = Field(
-        default=Constant(value=0.0),
-        json_schema_extra=says("s"),
-        description="s from a job's arrival to its entry into a queue",
-    )
-    mu_send: Law = Field(
-        default=Constant(value=0.0),
-        json_schema_extra=says("s"),
-        description="s from a job's end until the scheduler hears of it",
-    )
+    mu_rec: Law = number(Constant(value=0.0), "s", "s from a job's arrival to its entry into a queue")
+    mu_send: Law = number(Constant(value=0.0), "s", "s from a job's end until the scheduler hears of it")
     overrun: Overrun = Field(
         default="extend", description="whether a job that runs longer than promised is left to run or killed"
     )
@@ -257,18 +195,15 @@ class SiteSpec(VresFields, LifeFields):
         description="what a submission, a cancellation and the kill of a best-effort job cost the head node",
     )
     file_system: FileSystemSpec | None = None
-    link_bandwidth: float | None = Field(
-        default=None,
-        gt=0,
-        json_schema_extra=says("bytes/s"),
-        description="bytes per s of its link where links are shared; that of [network] if left out",
+    link_bandwidth: float | None = number(
+        None, "bytes/s", "bytes per s of its link where links are shared; that of [network] if left out", gt=0
     )
-    cache: float = Field(
-        default=0.0,
+    cache: float = number(
+        0.0,
+        "bytes",
+        "bytes of shared input files (`data.files`) that the site keeps, so that they need not cross its "
+        "link again; those not used for longest give way (LRU)",
         ge=0,
-        json_schema_extra=says("bytes"),
-        description="bytes of shared input files (`data.files`) that the site keeps, so that they need not "
-        "cross its link again; those not used for longest give way (LRU)",
     )
 
     @model_validator(mode="after")

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from gridtune.scenarios.fields.laws import Constant, EndlessLaw, Law
 from gridtune.scenarios.fields.lease import LeaseSpec
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Name, Switchable, Table, says
+from gridtune.scenarios.fields.table import Name, Switchable, Table, number
 from gridtune.scenarios.fields.time_varying import Course
 from gridtune.scenarios.tables.gridrpc import MASTER
 
@@ -17,24 +17,15 @@ from gridtune.scenarios.tables.gridrpc import MASTER
 class LinkSpec(Table):
     """The link between the clients of one workload and a server."""
 
-    bandwidth: Course = Field(
-        json_schema_extra=says("bytes/s"), description="bytes per s in either direction, at least 1"
-    )
-    latency: float = Field(
-        default=0.0, ge=0, json_schema_extra=says("s"), description="s that each transfer takes on top"
-    )
+    bandwidth: Course = number(..., "bytes/s", "bytes per s in either direction, at least 1")
+    latency: float = number(0.0, "s", "s that each transfer takes on top", ge=0)
 
 
 class ServerSpec(Switchable):
     """A group of servers for tasks; every law is drawn for each of them."""
 
     name: Name = "server"
-    count: int = Field(
-        default=1,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="servers; a lone one bears the group's name",
-    )
+    count: int = number(1, "count", "servers; a lone one bears the group's name", ge=1)
     site: str | None = Field(
         default=None,
         description="[[site]] that lends its nodes to them, one slot to each; left out, they have their own",
@@ -45,39 +36,27 @@ class ServerSpec(Switchable):
     parent: str = Field(
         default=MASTER, description="[[local_agent]] that they report to, or master-agent, in a hierarchy"
     )
-    speed: Law = Field(
-        default=1.0,
+    speed: Law = number(
+        1.0,
+        "ratio",
+        "run time at speed 1 over run time here; above 0 (drawn values: at least 0.001)",
         validate_default=True,
-        json_schema_extra=says("ratio"),
-        description="run time at speed 1 over run time here; above 0 (drawn values: at least 0.001)",
     )
-    availability: Course = Field(
-        default=1.0,
+    availability: Course = number(
+        1.0,
+        "0 to 1",
+        "share of the processor that background load leaves; kept within 0.01 and 1",
         validate_default=True,
-        json_schema_extra=says("0 to 1"),
-        description="share of the processor that background load leaves; kept within 0.01 and 1",
     )
-    bandwidth: Course | None = Field(
-        default=None,
-        json_schema_extra=says("bytes/s"),
-        description="bytes per s of the link, at least 1; left out, that of the network",
+    bandwidth: Course | None = number(
+        None, "bytes/s", "bytes per s of the link, at least 1; left out, that of the network"
     )
     links: dict[str, LinkSpec] = Field(
         default_factory=dict,
         description="link of the clients of each workload to each of these servers, in place of `bandwidth`",
     )
-    memory: EndlessLaw = Field(
-        default=float("inf"),
-        validate_default=True,
-        json_schema_extra=says("bytes"),
-        description="bytes of memory",
-    )
-    disk: EndlessLaw = Field(
-        default=float("inf"),
-        validate_default=True,
-        json_schema_extra=says("bytes"),
-        description="bytes of disk space",
-    )
+    memory: EndlessLaw = number(float("inf"), "bytes", "bytes of memory", validate_default=True)
+    disk: EndlessLaw = number(float("inf"), "bytes", "bytes of disk space", validate_default=True)
     software: list[str] = Field(default_factory=list, description="software that is installed on them")
 
     @model_validator(mode="after")
@@ -90,12 +69,7 @@ class ServerSpec(Switchable):
 class AgentSpec(Switchable):
     """The agent that places tasks, or several of them with users of their own."""
 
-    count: int = Field(
-        default=1,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="agents, to whom users are dealt; all use all servers",
-    )
+    count: int = number(1, "count", "agents, to whom users are dealt; all use all servers", ge=1)
     load_correction: bool = Field(
         default=True,
         description="whether an agent counts its own placements at once, or knows what servers last reported",
@@ -117,12 +91,7 @@ class AgentSpec(Switchable):
         default="together",
         description="one correction for all servers, as CorrecFAST in RR-5335, algorithm 2, or one for each",
     )
-    probe_period: float = Field(
-        default=60.0,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="s between two measurements of the sensors, and between two reports of servers",
+    probe_period: float = number(
+        60.0, "s", "s between two measurements of the sensors, and between two reports of servers", gt=0
     )
-    high_priority: int = Field(
-        default=6, json_schema_extra=says("none"), description="least priority that metrics count as high"
-    )
+    high_priority: int = number(6, "none", "least priority that metrics count as high")

@@ -7,28 +7,24 @@ from typing import Literal
 from pydantic import Field
 
 from gridtune.scenarios.fields.laws import Law
-from gridtune.scenarios.fields.table import Name, Switchable, Table, says
+from gridtune.scenarios.fields.table import Name, Switchable, Table, number
 
 
 class NetworkSpec(Table):
     """Links between clients, agents and servers."""
 
-    latency: float = Field(
-        default=0.0, ge=0, json_schema_extra=says("s"), description="s that a message takes"
-    )
-    bandwidth: float = Field(
-        default=float("inf"), gt=0, json_schema_extra=says("bytes/s"), description="bytes per s of a message"
-    )
+    latency: float = number(0.0, "s", "s that a message takes", ge=0)
+    bandwidth: float = number(float("inf"), "bytes/s", "bytes per s of a message", gt=0)
     sharing: Literal["none", "max-min"] = Field(
         default="none",
         description="whether messages of a middleware and data of jobs have constant delays, or share the "
         "links to and from sites with all that is on its way (max-min fair)",
     )
-    backbone: float = Field(
-        default=float("inf"),
+    backbone: float = number(
+        float("inf"),
+        "bytes/s",
+        "max-min: bytes per s of a link that all transfers cross, beside those of their site",
         gt=0,
-        json_schema_extra=says("bytes/s"),
-        description="max-min: bytes per s of a link that all transfers cross, beside those of their site",
     )
 
 
@@ -37,25 +33,16 @@ class TransferSpec(Switchable):
 
     name: Name = "transfer"
     site: str = Field(description="name of the site from or to which they go")
-    size: Law = Field(json_schema_extra=says("bytes"), description="bytes of each transfer")
-    interval: Law = Field(
-        json_schema_extra=says("s"), description="s between the beginnings of two; the first begins after one"
-    )
-    count: int = Field(default=1, ge=1, json_schema_extra=says("count"), description="transfers")
+    size: Law = number(..., "bytes", "bytes of each transfer")
+    interval: Law = number(..., "s", "s between the beginnings of two; the first begins after one")
+    count: int = number(1, "count", "transfers", ge=1)
 
 
 class RecordSpec(Table):
     """What a run records beside its jobs."""
 
-    sample_period: float | None = Field(
-        default=None, gt=0, json_schema_extra=says("s"), description="s between two samples of the signals"
-    )
-    message_bin: float = Field(
-        default=1.0,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="s; width of the bins in which messages are counted",
-    )
+    sample_period: float | None = number(None, "s", "s between two samples of the signals", gt=0)
+    message_bin: float = number(1.0, "s", "s; width of the bins in which messages are counted", gt=0)
 
 
 class MetricsSpec(Table):
@@ -68,9 +55,4 @@ class MetricsSpec(Table):
         default="capped",
         description="equal share of those who still want something, or as in RR-7959 of all who are there",
     )
-    slowdown_bound: float = Field(
-        default=10.0,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="s that run times count at least in bounded slow-downs",
-    )
+    slowdown_bound: float = number(10.0, "s", "s that run times count at least in bounded slow-downs", gt=0)

@@ -13,7 +13,7 @@ from gridtune.model.gridrpc.selection import ByLoad, RoundRobin
 from gridtune.scenarios.fields.laws import Constant, PositiveLaw
 from gridtune.scenarios.fields.lease import LeaseSpec
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Name, Switchable, Table, says
+from gridtune.scenarios.fields.table import Name, Switchable, Table, number
 
 MASTER = "master-agent"
 
@@ -22,7 +22,7 @@ class SedSpec(Switchable):
     """A group of servers that differ in what is drawn only."""
 
     name: Name = "sed"
-    count: int = Field(ge=1, json_schema_extra=says("count"), description="servers")
+    count: int = number(..., "count", "servers", ge=1)
     site: str | None = Field(
         default=None,
         description="[[site]] that lends its nodes to them, one slot to each; left out, they have their own",
@@ -32,32 +32,20 @@ class SedSpec(Switchable):
     )
     parent: str = Field(default=MASTER, description="[[local_agent]] that they report to, or master-agent")
     services: list[str] = Field(default_factory=list, description="services that they offer; none for all")
-    speed: PositiveLaw = Field(
-        default=Constant(value=1.0),
-        json_schema_extra=says("ratio"),
-        description="run time at speed 1 over run time here; drawn for each",
+    speed: PositiveLaw = number(
+        Constant(value=1.0), "ratio", "run time at speed 1 over run time here; drawn for each"
     )
-    memory: float = Field(
-        default=inf, gt=0, json_schema_extra=says("bytes"), description="bytes of memory of each"
-    )
+    memory: float = number(inf, "bytes", "bytes of memory of each", gt=0)
     estimation: policy_of("estimation") = Field(  # type: ignore[valid-type]
         default_factory=History, description="what they say of themselves when a client looks for servers"
     )
-    latency: float | None = Field(
-        default=None,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s that a message between client and server takes; network's if left out",
+    latency: float | None = number(
+        None, "s", "s that a message between client and server takes; network's if left out", ge=0
     )
-    bandwidth: float | None = Field(
-        default=None,
-        gt=0,
-        json_schema_extra=says("bytes/s"),
-        description="bytes per s between client and server; network's if left out",
+    bandwidth: float | None = number(
+        None, "bytes/s", "bytes per s between client and server; network's if left out", gt=0
     )
-    overhead: float = Field(
-        default=0.001, ge=0, json_schema_extra=says("s"), description="s that each execution takes on top"
-    )
+    overhead: float = number(0.001, "s", "s that each execution takes on top", ge=0)
     discipline: policy_of("discipline") | None = Field(  # type: ignore[valid-type]
         default=None, description="queue discipline; left out, the one that goes with the clients' dispatch"
     )
@@ -76,45 +64,24 @@ class SedSpec(Switchable):
 class LevelSpec(Table):
     """What is different at one level of a uniform tree; level 0 is the master agent."""
 
-    latency: float | None = Field(
-        default=None,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s that a message to or from the agents or servers below takes",
+    latency: float | None = number(
+        None, "s", "s that a message to or from the agents or servers below takes", ge=0
     )
     rank: policy_of("aggregation") | None = Field(  # type: ignore[valid-type]
         default=None, description="plug-in scheduler of its agents"
     )
-    keep: int | None = Field(
-        default=None,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="estimation vectors handed up at most",
-    )
+    keep: int | None = number(None, "count", "estimation vectors handed up at most", ge=1)
 
 
 class HierarchySpec(Table):
     """The tree between clients and servers: a master agent over `depth` levels of local agents."""
 
-    depth: int = Field(
-        default=0,
-        ge=0,
-        le=8,
-        json_schema_extra=says("count"),
-        description="levels of local agents between master agent and servers",
-    )
-    fan_out: int = Field(
-        default=8, ge=1, json_schema_extra=says("count"), description="local agents below each agent"
-    )
+    depth: int = number(0, "count", "levels of local agents between master agent and servers", ge=0, le=8)
+    fan_out: int = number(8, "count", "local agents below each agent", ge=1)
     rank: policy_of("aggregation") = Field(  # type: ignore[valid-type]
         default_factory=ByLoad, description="plug-in scheduler: which vectors are handed up, the best first"
     )
-    keep: int = Field(
-        default=1_000_000,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="estimation vectors that each agent hands up at most",
-    )
+    keep: int = number(1_000_000, "count", "estimation vectors that each agent hands up at most", ge=1)
     level: list[LevelSpec] = Field(
         default_factory=list, max_length=9, description="what differs, level by level from the master agent"
     )
@@ -131,49 +98,23 @@ class LocalAgentSpec(Switchable):
 
     name: Name
     parent: str = Field(default=MASTER, description="another [[local_agent]], or master-agent")
-    latency: float | None = Field(
-        default=None,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s that a message to or from those below takes; network's if left out",
+    latency: float | None = number(
+        None, "s", "s that a message to or from those below takes; network's if left out", ge=0
     )
     rank: policy_of("aggregation") | None = Field(  # type: ignore[valid-type]
         default=None, description="plug-in scheduler; that of the hierarchy if left out"
     )
-    keep: int | None = Field(
-        default=None,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="estimation vectors handed up at most",
-    )
+    keep: int | None = number(None, "count", "estimation vectors handed up at most", ge=1)
 
 
 class MessageCostSpec(Table):
     """Processor time that messages take where they are handled; what waits for it is delayed."""
 
-    client: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s for each message of a client, on the clients' node",
-    )
-    agent: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s for each message of an agent, on its node",
-    )
-    server: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s for each message of a server, on its node",
-    )
-    clients_per_node: int = Field(
-        default=0,
-        ge=0,
-        json_schema_extra=says("count"),
-        description="clients that share a node's processor equally; 0 for all",
+    client: float = number(0.0, "s", "s for each message of a client, on the clients' node", ge=0)
+    agent: float = number(0.0, "s", "s for each message of an agent, on its node", ge=0)
+    server: float = number(0.0, "s", "s for each message of a server, on its node", ge=0)
+    clients_per_node: int = number(
+        0, "count", "clients that share a node's processor equally; 0 for all", ge=0
     )
 
 
@@ -185,34 +126,11 @@ class ClientSpec(Switchable):
         default_factory=RoundRobin, description="which of the servers found gets which request"
     )
     dispatch: policy_of("dispatch")  # type: ignore[valid-type]
-    n_submit: int = Field(
-        default=100,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="requests in all that a legacy client guesses to be right",
-    )
-    spacing: float = Field(
-        default=0.0005,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s between two submissions during set-up",
-    )
-    retry: float = Field(
-        default=1.0,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="s until a request that a server lost is submitted again",
-    )
+    n_submit: int = number(100, "count", "requests in all that a legacy client guesses to be right", ge=1)
+    spacing: float = number(0.0005, "s", "s between two submissions during set-up", ge=0)
+    retry: float = number(1.0, "s", "s until a request that a server lost is submitted again", gt=0)
     reallocation: policy_of("reallocation") = Field(default_factory=Never)  # type: ignore[valid-type]
-    reallocation_period: float = Field(
-        default=10.0,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="s between two looks at mandatory requests that wait",
+    reallocation_period: float = number(
+        10.0, "s", "s between two looks at mandatory requests that wait", gt=0
     )
-    reaction: float = Field(
-        default=0.001,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s from hearing of a completion to acting on it",
-    )
+    reaction: float = number(0.001, "s", "s from hearing of a completion to acting on it", ge=0)

@@ -9,7 +9,7 @@ from gridtune.agents.harvest.bags import Sharing
 from gridtune.model.harvest.victims import Youngest
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Name, Switchable, Table, says
+from gridtune.scenarios.fields.table import Name, Switchable, Table, number
 
 
 class HarvesterSpec(Switchable):
@@ -22,32 +22,13 @@ class HarvesterSpec(Switchable):
         "scheduler: each has a harvester with a controller of its own",
     )
     controller: policy_of("control")  # type: ignore[valid-type]
-    cycle: float = Field(
-        default=30.0, gt=0, json_schema_extra=says("s"), description="s between two submissions"
+    cycle: float = number(30.0, "s", "s between two submissions", gt=0)
+    start_delay: float = number(0.0, "s", "s from the first submission to the first start at the site", ge=0)
+    kill_delay: Law = number(
+        Constant(value=0.0), "s", "s that cleaning up after a kill adds to the execution of the premium job"
     )
-    start_delay: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s from the first submission to the first start at the site",
-    )
-    kill_delay: Law = Field(
-        default=Constant(value=0.0),
-        json_schema_extra=says("s"),
-        description="s that cleaning up after a kill adds to the execution of the premium job",
-    )
-    grace: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s between notice and kill, for which premium jobs wait",
-    )
-    lifetime: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s from its start in which a job is not killed",
-    )
+    grace: float = number(0.0, "s", "s between notice and kill, for which premium jobs wait", ge=0)
+    lifetime: float = number(0.0, "s", "s from its start in which a job is not killed", ge=0)
     victims: policy_of("victims") = Field(default_factory=Youngest)  # type: ignore[valid-type]
 
 

@@ -15,7 +15,7 @@ from gridtune.model.middleware.routing import LeastDepth
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.service import AT_ONCE, ServiceSpec
-from gridtune.scenarios.fields.table import Switchable, says
+from gridtune.scenarios.fields.table import Switchable, number
 
 
 class MiddlewareSpec(Switchable):
@@ -27,67 +27,37 @@ class MiddlewareSpec(Switchable):
         description="a broker sends tasks to sites; site agents ask for tasks; pilots on nodes ask for tasks"
     )
     routing: policy_of("routing") = Field(default_factory=LeastDepth)  # type: ignore[valid-type]
-    update_period: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="push: s between two reports of the sites; 0 asks at every decision",
+    update_period: float = number(
+        0.0, "s", "push: s between two reports of the sites; 0 asks at every decision", ge=0
     )
     migration: policy_of("migration") = Field(default_factory=Staying)  # type: ignore[valid-type]
-    migration_period: float = Field(
-        default=300.0,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="push: s between two looks at tasks that may migrate",
-    )
+    migration_period: float = number(300.0, "s", "push: s between two looks at tasks that may migrate", gt=0)
     matching: policy_of("matching") = Field(default_factory=RoundRobin)  # type: ignore[valid-type]
     queues: Literal["group", "user", "all"] = Field(
         default="group", description="pull, pilot: whose tasks share a job queue of the match-maker"
     )
-    availability_epsilon: float = Field(
-        default=0.3,
-        gt=0,
-        json_schema_extra=says("ratio"),
-        description="pull, pilot: ratio of waiting tasks to slots below which a site is available",
+    availability_epsilon: float = number(
+        0.3, "ratio", "pull, pilot: ratio of waiting tasks to slots below which a site is available", gt=0
     )
-    poll_period: float = Field(
-        default=90.0,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="pull, pilot: s between two looks of a site agent at its site",
+    poll_period: float = number(
+        90.0, "s", "pull, pilot: s between two looks of a site agent at its site", gt=0
     )
     pilot_mode: Mode = Field(default="run-once", description="pilot: one task, or as many as time allows")
-    pilot_lifetime: float = Field(
-        default=inf,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="pilot: s that it asks for; at most the limit of the site's queue",
+    pilot_lifetime: float = number(
+        inf, "s", "pilot: s that it asks for; at most the limit of the site's queue", gt=0
     )
-    pilot_longest: float = Field(
-        default=0.0,
+    pilot_longest: float = number(
+        0.0,
+        "work",
+        "pilot: work that a task may take, in the unit of run times; a filling pilot asks for another only "
+        "if that much fits into its lifetime",
         ge=0,
-        json_schema_extra=says("work"),
-        description="pilot: work that a task may take, in the unit of run times; a filling pilot asks for "
-        "another only if that much fits into its lifetime",
     )
-    pilot_idle: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="pilot: s that it waits for a task in one go before it gives up",
+    pilot_idle: float = number(
+        0.0, "s", "pilot: s that it waits for a task in one go before it gives up", ge=0
     )
-    pilot_retry: float = Field(
-        default=20.0,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="pilot: s after which it asks again, doubled each time",
-    )
-    pilot_cap: float = Field(
-        default=inf,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="pilot: pilots that may wait at one site",
-    )
+    pilot_retry: float = number(20.0, "s", "pilot: s after which it asks again, doubled each time", gt=0)
+    pilot_cap: float = number(inf, "count", "pilot: pilots that may wait at one site", ge=1)
     per_queue: bool = Field(
         default=False,
         description="whether brokers and site agents see each queue of a batch site, with its limits, groups "
@@ -101,18 +71,12 @@ class MiddlewareSpec(Switchable):
     )
     retry: policy_of("retry") = Field(default_factory=Never)  # type: ignore[valid-type]
     blacklist: policy_of("blacklist") = Field(default_factory=Trusting)  # type: ignore[valid-type]
-    loss: float = Field(
-        default=0.0,
-        ge=0,
-        lt=1,
-        json_schema_extra=says("0 to 1"),
-        description="probability that a task is lost on its way to a site or pilot",
+    loss: float = number(
+        0.0, "0 to 1", "probability that a task is lost on its way to a site or pilot", ge=0, lt=1
     )
-    detection: Law = Field(
-        default=Constant(value=0.0),
-        json_schema_extra=says("s"),
-        description="s from the failure or loss of a task, or of its pilot, until the middleware knows of it",
+    detection: Law = number(
+        Constant(value=0.0),
+        "s",
+        "s from the failure or loss of a task, or of its pilot, until the middleware knows of it",
     )
-    message_size: float = Field(
-        default=30_000.0, ge=0, json_schema_extra=says("bytes"), description="bytes of a control message"
-    )
+    message_size: float = number(30_000.0, "bytes", "bytes of a control message", ge=0)

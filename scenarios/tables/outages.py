@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from gridtune.agents.batch.qos import Mode
 from gridtune.scenarios.fields.laws import PositiveLaw
 from gridtune.scenarios.fields.observed import TraceFile
-from gridtune.scenarios.fields.table import Name, Table, one_or_more, says
+from gridtune.scenarios.fields.table import Name, Table, number, one_or_more
 
 ALL: Literal["all"] = "all"
 
@@ -19,7 +19,7 @@ ALL: Literal["all"] = "all"
 def _numbers(value: Any) -> Any:
     """A list of numbers from 0, or the word for all; one sentence for whatever else it is."""
     whole = isinstance(value, list) and all(
-        isinstance(number, int) and not isinstance(number, bool) and number >= 0 for number in value
+        isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in value
     )
     if value == ALL or (whole and value and len(set(value)) == len(value)):
         return value
@@ -49,25 +49,18 @@ def chosen(nodes: list[int] | Literal["all"], size: int) -> Sequence[int]:
 class FailuresSpec(Table):
     """Nodes that fail again and again, whatever runs there (Schroeder and Gibson, DSN 2006: section 5)."""
 
-    between: PositiveLaw = Field(
-        json_schema_extra=says("s"),
-        description="s that a node works from one failure to the next, at least 1; `weibull` with shape 0.7 "
-        "to 0.8, where scale is the mean / 1.266 to / 1.133",
+    between: PositiveLaw = number(
+        ...,
+        "s",
+        "s that a node works from one failure to the next, at least 1; `weibull` with shape 0.7 to 0.8, "
+        "where scale is the mean / 1.266 to / 1.133",
     )
-    repair: PositiveLaw = Field(
-        json_schema_extra=says("s"),
-        description="s until it is back, at least 1; `lognormal`, e.g. median 3240, sigma 1.94 (mean 6 h)",
+    repair: PositiveLaw = number(
+        ..., "s", "s until it is back, at least 1; `lognormal`, e.g. median 3240, sigma 1.94 (mean 6 h)"
     )
-    nodes: Nodes = Field(
-        default=ALL,
-        json_schema_extra=says("none", minimum=0),
-        description="numbers of the nodes, from 0, or `all`",
-    )
-    together: int = Field(
-        default=1,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="nodes that fail together, as those of a rack, in the order of numbers",
+    nodes: Nodes = number(ALL, "none", "numbers of the nodes, from 0, or `all`", bounds={"minimum": 0})
+    together: int = number(
+        1, "count", "nodes that fail together, as those of a rack, in the order of numbers", ge=1
     )
 
 
@@ -76,17 +69,9 @@ class OutageSpec(Table):
 
     endless = frozenset({"end"})
 
-    start: float = Field(
-        ge=0, json_schema_extra=says("s"), description="s at which nothing starts there any more"
-    )
-    end: float = Field(
-        default=inf, gt=0, json_schema_extra=says("s"), description="s at which the nodes are back"
-    )
-    nodes: Nodes = Field(
-        default=ALL,
-        json_schema_extra=says("none", minimum=0),
-        description="numbers of the nodes, from 0, or `all`",
-    )
+    start: float = number(..., "s", "s at which nothing starts there any more", ge=0)
+    end: float = number(inf, "s", "s at which the nodes are back", gt=0)
+    nodes: Nodes = number(ALL, "none", "numbers of the nodes, from 0, or `all`", bounds={"minimum": 0})
     drain: bool = Field(
         default=False, description="whether jobs that run there finish; the scheduler then knows `end`, too"
     )
@@ -102,12 +87,10 @@ class ReservationSpec(Table):
     """Processors that are kept for some users, or for nobody: maintenance; jobs are planned around it."""
 
     name: Name
-    start: float = Field(ge=0, json_schema_extra=says("s"), description="s at which it begins")
-    duration: float = Field(gt=0, json_schema_extra=says("s"), description="s that it lasts")
-    processors: int | Literal["all"] = Field(
-        default=ALL,
-        json_schema_extra=says("count", minimum=1),
-        description="processors, or `all` of the site",
+    start: float = number(..., "s", "s at which it begins", ge=0)
+    duration: float = number(..., "s", "s that it lasts", gt=0)
+    processors: int | Literal["all"] = number(
+        ALL, "count", "processors, or `all` of the site", bounds={"minimum": 1}
     )
     users: Annotated[list[str], BeforeValidator(one_or_more)] = Field(
         default_factory=list,
@@ -117,21 +100,11 @@ class ReservationSpec(Table):
     groups: Annotated[list[str], BeforeValidator(one_or_more)] = Field(
         default_factory=list, description="groups whose jobs may start there, too"
     )
-    notice: float = Field(
-        default=inf,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s before its start that the scheduler learns of it; infinite: always",
+    notice: float = number(
+        inf, "s", "s before its start that the scheduler learns of it; infinite: always", ge=0
     )
-    every: float = Field(
-        default=inf,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="s from one to the next, where it is repeated",
-    )
-    times: int = Field(
-        default=1, ge=1, le=10_000, json_schema_extra=says("count"), description="how often it takes place"
-    )
+    every: float = number(inf, "s", "s from one to the next, where it is repeated", gt=0)
+    times: int = number(1, "count", "how often it takes place", ge=1, le=10_000)
 
     @model_validator(mode="after")
     def _repeated(self) -> ReservationSpec:
@@ -153,44 +126,29 @@ class PreemptionSpec(Table):
         "is lost (`cancel`), goes on from where it was when its turn comes (`checkpoint`), or stays in "
         "memory and goes on in its own slots as soon as these are free (`suspend`)",
     )
-    qos: dict[str, float] = Field(
+    qos: dict[str, float] = number(
+        ...,
+        "none",
+        "QOS of jobs by their kind (`role` of workloads), 0 for all others; the higher preempts",
         default_factory=dict,
-        json_schema_extra=says("none"),
-        description="QOS of jobs by their kind (`role` of workloads), 0 for all others; the higher preempts",
     )
-    express: float = Field(
-        default=0.0,
+    express: float = number(
+        0.0, "s", "s; jobs that promise to run for so long at most have a QOS 1 higher than their kind", ge=0
+    )
+    grace: float = number(
+        0.0,
+        "s",
+        "s from the notice to the end of the execution (GraceTime), for `requeue` and `cancel`",
         ge=0,
-        json_schema_extra=says("s"),
-        description="s; jobs that promise to run for so long at most have a QOS 1 higher than their kind",
     )
-    grace: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s from the notice to the end of the execution (GraceTime), for `requeue` and `cancel`",
-    )
-    exempt: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s that a job runs before it can be preempted (PreemptExemptTime)",
-    )
+    exempt: float = number(0.0, "s", "s that a job runs before it can be preempted (PreemptExemptTime)", ge=0)
     victims: Literal["youngest", "oldest"] = Field(
         default="youngest", description="which of the lowest QOS makes way first"
     )
-    checkpoint: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s without progress that `checkpoint` takes before the job leaves",
+    checkpoint: float = number(
+        0.0, "s", "s without progress that `checkpoint` takes before the job leaves", ge=0
     )
-    restart: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s without progress that going on from a checkpoint takes",
-    )
+    restart: float = number(0.0, "s", "s without progress that going on from a checkpoint takes", ge=0)
 
     @model_validator(mode="after")
     def _meant(self) -> PreemptionSpec:
@@ -213,46 +171,19 @@ class PreemptionSpec(Table):
 class PowerSpec(Table):
     """What nodes draw, when they are switched off, and a cap (defaults: a node of Batsim's platforms)."""
 
-    idle: float = Field(
-        default=95.0, ge=0, json_schema_extra=says("W"), description="W of a node on which nothing runs"
+    idle: float = number(95.0, "W", "W of a node on which nothing runs", ge=0)
+    busy: float = number(190.7, "W", "W of a node all of whose slots are held", ge=0)
+    off: float = number(9.75, "W", "W of a node that is off", ge=0)
+    idle_time: float = number(
+        inf, "s", "s that a node is idle before it is switched off; infinite for never", ge=0
     )
-    busy: float = Field(
-        default=190.7,
-        ge=0,
-        json_schema_extra=says("W"),
-        description="W of a node all of whose slots are held",
-    )
-    off: float = Field(default=9.75, ge=0, json_schema_extra=says("W"), description="W of a node that is off")
-    idle_time: float = Field(
-        default=inf,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s that a node is idle before it is switched off; infinite for never",
-    )
-    shutdown: float = Field(default=6.1, ge=0, json_schema_extra=says("s"), description="s until it is off")
-    shutdown_energy: float = Field(
-        default=616.0, ge=0, json_schema_extra=says("J"), description="J drawn meanwhile"
-    )
-    boot: float = Field(
-        default=151.5,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s until it is on again; a job holds it meanwhile",
-    )
-    boot_energy: float = Field(
-        default=18966.0, ge=0, json_schema_extra=says("J"), description="J drawn meanwhile"
-    )
-    kept_on: int = Field(
-        default=0,
-        ge=0,
-        json_schema_extra=says("count"),
-        description="nodes that are never switched off, the first ones",
-    )
-    cap: float = Field(
-        default=inf,
-        gt=0,
-        json_schema_extra=says("W"),
-        description="W that all nodes may draw together: no more processors are used than that allows",
+    shutdown: float = number(6.1, "s", "s until it is off", ge=0)
+    shutdown_energy: float = number(616.0, "J", "J drawn meanwhile", ge=0)
+    boot: float = number(151.5, "s", "s until it is on again; a job holds it meanwhile", ge=0)
+    boot_energy: float = number(18966.0, "J", "J drawn meanwhile", ge=0)
+    kept_on: int = number(0, "count", "nodes that are never switched off, the first ones", ge=0)
+    cap: float = number(
+        inf, "W", "W that all nodes may draw together: no more processors are used than that allows", gt=0
     )
 
     @model_validator(mode="after")
@@ -298,11 +229,8 @@ class LifeFields(Table):
         description="file in CSV with an outage of a node in each row: columns `node` (a number from 0), "
         "`start`, `end` (s; empty: for ever) and, where some are drained, `drain` (0 or 1)",
     )
-    requeues: int = Field(
-        default=5,
-        ge=0,
-        json_schema_extra=says("count"),
-        description="how often a job whose node failed runs again before it is lost (Slurm: 5)",
+    requeues: int = number(
+        5, "count", "how often a job whose node failed runs again before it is lost (Slurm: 5)", ge=0
     )
     reservation: Annotated[list[ReservationSpec], BeforeValidator(one_or_more)] = Field(
         default_factory=list, description="advance reservations and maintenance"

@@ -12,7 +12,7 @@ from gridtune import limits
 from gridtune.model.batch.policies import Fcfs
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Table, addressable, one_or_more, says
+from gridtune.scenarios.fields.table import Table, addressable, number, one_or_more
 from gridtune.scenarios.tables.vres import VresFields
 
 OBSERVED = "peak_concurrent_if_started_at_submit"
@@ -21,42 +21,19 @@ OBSERVED = "peak_concurrent_if_started_at_submit"
 class ClassSpec(Table):
     """A kind of node."""
 
-    speed: float = Field(gt=0, json_schema_extra=says("work/s"), description="work per s (NCU/s)")
-    weight: float = Field(
-        default=1.0, gt=0, json_schema_extra=says("none"), description="weight of the kind among the nodes"
-    )
+    speed: float = number(..., "work/s", "work per s (NCU/s)", gt=0)
+    weight: float = number(1.0, "none", "weight of the kind among the nodes", gt=0)
 
 
 class TopologySpec(Table):
     """The network: routers of a wide area, and a local area at each site."""
 
-    routers: int = Field(
-        default=1, ge=1, json_schema_extra=says("count"), description="routers of the wide area; 1 for a star"
-    )
-    redundancy: int = Field(
-        default=0,
-        ge=0,
-        json_schema_extra=says("count"),
-        description="links of each router beyond a spanning tree",
-    )
-    wan_latency: float = Field(
-        default=0.0, ge=0, json_schema_extra=says("s"), description="s, of each link of the wide area"
-    )
-    wan_bandwidth: float = Field(
-        default=inf,
-        gt=0,
-        json_schema_extra=says("bytes/s"),
-        description="bytes per s of each link of the wide area",
-    )
-    lan_latency: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s, from a site's entrance to its head node",
-    )
-    lan_bandwidth: float = Field(
-        default=inf, gt=0, json_schema_extra=says("bytes/s"), description="bytes per s to its head node"
-    )
+    routers: int = number(1, "count", "routers of the wide area; 1 for a star", ge=1)
+    redundancy: int = number(0, "count", "links of each router beyond a spanning tree", ge=0)
+    wan_latency: float = number(0.0, "s", "s, of each link of the wide area", ge=0)
+    wan_bandwidth: float = number(inf, "bytes/s", "bytes per s of each link of the wide area", gt=0)
+    lan_latency: float = number(0.0, "s", "s, from a site's entrance to its head node", ge=0)
+    lan_bandwidth: float = number(inf, "bytes/s", "bytes per s to its head node", gt=0)
 
 
 class PlatformSpec(VresFields):
@@ -67,45 +44,27 @@ class PlatformSpec(VresFields):
     """
 
     prefix: str = Field(default="site", description="sites are called site-000, site-001, …")
-    sites: int = Field(ge=1, json_schema_extra=says("count"), description="sites")
-    nodes: Law = Field(json_schema_extra=says("count"), description="slots of each site, rounded, at least 1")
+    sites: int = number(..., "count", "sites", ge=1)
+    nodes: Law = number(..., "count", "slots of each site, rounded, at least 1")
     observed: str | None = Field(
         default=None,
         description="CSV file with one observed site in each row, whose peaks are used as slots instead of "
         f"`nodes` (column {OBSERVED}; sites in descending order)",
     )
-    scale: float = Field(
-        default=1.0, gt=0, json_schema_extra=says("ratio"), description="factor on the slots of each site"
-    )
+    scale: float = number(1.0, "ratio", "factor on the slots of each site", gt=0)
     node_class: Annotated[list[ClassSpec], BeforeValidator(one_or_more)] = Field(
         default_factory=lambda: [ClassSpec(speed=1.0)], description="kinds of nodes"
     )
-    population: int | None = Field(
-        default=None,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="nodes from which those of the sites are drawn; as many as needed",
+    population: int | None = number(
+        None, "count", "nodes from which those of the sites are drawn; as many as needed", ge=1
     )
-    mean_speed: float | None = Field(
-        default=None,
-        gt=0,
-        json_schema_extra=says("work/s"),
-        description="work per s (NCU/s): the mean to which the speeds drawn are rescaled",
+    mean_speed: float | None = number(
+        None, "work/s", "work per s (NCU/s): the mean to which the speeds drawn are rescaled", gt=0
     )
     policy: policy_of("batch") = Field(default_factory=Fcfs)  # type: ignore[valid-type]
-    max_runtime: float = Field(
-        default=inf, gt=0, json_schema_extra=says("s"), description="s that a job may run (t_max)"
-    )
-    mu_rec: Law = Field(
-        default=Constant(value=0.0),
-        json_schema_extra=says("s"),
-        description="s from a job's arrival to its entry into a queue",
-    )
-    mu_send: Law = Field(
-        default=Constant(value=0.0),
-        json_schema_extra=says("s"),
-        description="s from a job's end until the scheduler hears of it",
-    )
+    max_runtime: float = number(inf, "s", "s that a job may run (t_max)", gt=0)
+    mu_rec: Law = number(Constant(value=0.0), "s", "s from a job's arrival to its entry into a queue")
+    mu_send: Law = number(Constant(value=0.0), "s", "s from a job's end until the scheduler hears of it")
     topology: TopologySpec = TopologySpec()
     tags: list[list[str]] = Field(
         default_factory=list, description="properties of the sites, in turn, that tasks may require"

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from gridtune.model.wms.arbitration import DeadlineFair
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Switchable, says
+from gridtune.scenarios.fields.table import Switchable, number
 
 
 class PortalSpec(Switchable):
@@ -14,19 +14,12 @@ class PortalSpec(Switchable):
 
     workloads: list[str] = Field(min_length=1, description="names of those whose jobs come to the portal")
     arbitration: policy_of("arbitration") = Field(default_factory=DeadlineFair)  # type: ignore[valid-type]
-    slots: int = Field(
-        ge=1,
-        json_schema_extra=says("count"),
-        description="processors that its jobs may hold at the sites at once",
-    )
-    weights: dict[str, float] = Field(
+    slots: int = number(..., "count", "processors that its jobs may hold at the sites at once", ge=1)
+    weights: dict[str, float] = number(
+        ...,
+        "none",
+        "weights by user or group; 1 if not named",
         default_factory=dict,
-        json_schema_extra=says("none", exclusiveMinimum=0),
-        description="weights by user or group; 1 if not named",
+        bounds={"exclusiveMinimum": 0},
     )
-    retry: float = Field(
-        default=5.0,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="s until it tries again when no site had a slot",
-    )
+    retry: float = number(5.0, "s", "s until it tries again when no site had a slot", gt=0)

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from gridtune import limits
 from gridtune.scenarios.fields.laws import RARE
-from gridtune.scenarios.fields.table import Switchable, says
+from gridtune.scenarios.fields.table import Switchable, number
 
 
 class QueueingSpec(Switchable):
     """An M/M/c queue (RR-5576, section 6.1)."""
 
-    servers: int = Field(default=4, ge=1, json_schema_extra=says("count"), description="servers (c)")
-    load: float = Field(
-        default=0.8,
-        gt=0,
-        json_schema_extra=says("ratio"),
-        description="arrival rate times mean service time over c",
-    )
-    mean_service: float = Field(
-        default=4.0, gt=0, json_schema_extra=says("s"), description="s of service on average"
-    )
-    customers: int = Field(
-        default=100_000,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="customers of one run, which starts empty",
-    )
+    servers: int = number(4, "count", "servers (c)", ge=1)
+    load: float = number(0.8, "ratio", "arrival rate times mean service time over c", gt=0)
+    mean_service: float = number(4.0, "s", "s of service on average", gt=0)
+    customers: int = number(100_000, "count", "customers of one run, which starts empty", ge=1)
 
     @property
     def mean_interval(self) -> float:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, model_validator
 
 from gridtune.scenarios.fields.faults import FaultSpec
-from gridtune.scenarios.fields.table import Table, one_or_more, says
+from gridtune.scenarios.fields.table import Table, number, one_or_more
 from gridtune.scenarios.tables.batch import SiteSpec
 from gridtune.scenarios.tables.deadline import AgentSpec, ServerSpec
 from gridtune.scenarios.tables.general import MetricsSpec, NetworkSpec, RecordSpec, TransferSpec
@@ -67,12 +67,8 @@ class ScenarioSpec(Table):
         default_factory=dict,
         description="components of the grid, each switched on or off; tables name theirs by `part`",
     )
-    horizon: float | None = Field(
-        default=None, gt=0, json_schema_extra=says("s"), description="s at which a run ends at the latest"
-    )
-    step_length: float = Field(
-        default=1.0, gt=0, json_schema_extra=says("s"), description="s that one step advances"
-    )
+    horizon: float | None = number(None, "s", "s at which a run ends at the latest", gt=0)
+    step_length: float = number(1.0, "s", "s that one step advances", gt=0)
     network: NetworkSpec = NetworkSpec()
     hierarchy: HierarchySpec = HierarchySpec()
     sed: Annotated[list[SedSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from gridtune.scenarios.fields.requirements import requirement
-from gridtune.scenarios.fields.table import Table, says
+from gridtune.scenarios.fields.table import Table, number
 
 Number = int | float
 Value = bool | int | float | str
@@ -27,12 +27,8 @@ class Choices(Table):
 class Range(Table):
     """A parameter between two bounds; whole numbers if both bounds are."""
 
-    low: Number = Field(
-        json_schema_extra=says("see meaning"), description="least value, in the unit of the parameter"
-    )
-    high: Number = Field(
-        json_schema_extra=says("see meaning"), description="greatest value, in the unit of the parameter"
-    )
+    low: Number = number(..., "see meaning", "least value, in the unit of the parameter")
+    high: Number = number(..., "see meaning", "greatest value, in the unit of the parameter")
     log: bool = Field(default=False, description="whether equal ratios count as equal steps")
     when: When = Field(default_factory=dict)
 
@@ -57,20 +53,15 @@ def _parameter(value: Any) -> Any:
 class Starvation(Table):
     """How much longer than in the baseline somebody may wait in a configuration on the front."""
 
-    class_factor: float = Field(
-        default=1.5,
+    class_factor: float = number(
+        1.5,
+        "ratio",
+        "times the baseline's wait, beside `slack`: 95th percentile of each class of sizes and of run "
+        "times, and mean of the tenth of users who wait longest",
         ge=1,
-        json_schema_extra=says("ratio"),
-        description="times the baseline's wait, beside `slack`: 95th percentile of each class of sizes and "
-        "of run times, and mean of the tenth of users who wait longest",
     )
-    slack: float = Field(default=3600.0, ge=0, json_schema_extra=says("s"), description="s, added to that")
-    longest_factor: float = Field(
-        default=2.0,
-        ge=1,
-        json_schema_extra=says("ratio"),
-        description="times the baseline's longest wait (at least `slack`)",
-    )
+    slack: float = number(3600.0, "s", "s, added to that", ge=0)
+    longest_factor: float = number(2.0, "ratio", "times the baseline's longest wait (at least `slack`)", ge=1)
 
 
 class SearchSpec(Table):
@@ -98,12 +89,7 @@ class SearchSpec(Table):
         "baseline does; else such configurations are never on the front",
     )
     starvation: Starvation = Field(default_factory=Starvation, description="what counts as much longer")
-    replications: int = Field(
-        default=1,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="runs of every configuration in the search",
-    )
+    replications: int = number(1, "count", "runs of every configuration in the search", ge=1)
     start: list[dict[str, Value]] = Field(
         default_factory=list,
         description="settings to evaluate after the baseline, e.g. those of a paper: values by path; what is "

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from gridtune.model.vres import ClassRules
-from gridtune.scenarios.fields.table import Name, Switchable, Table, says
+from gridtune.scenarios.fields.table import Name, Switchable, Table, number
 
 
 class ClassSpec(Table):
@@ -20,33 +20,11 @@ class ClassSpec(Table):
     full: Literal["wait", "reject"] = Field(
         default="wait", description="what becomes of a job that finds no slot"
     )
-    wall_limit: float = Field(
-        default=inf, gt=0, json_schema_extra=says("s"), description="s after which a job is killed"
-    )
-    node_cap: float = Field(
-        default=inf,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="processors that its jobs may hold on a node",
-    )
-    site_cap: float = Field(
-        default=inf,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="processors that its jobs may hold at the site",
-    )
-    user_cap: float = Field(
-        default=inf,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="processors that jobs of one user may hold there",
-    )
-    group_cap: float = Field(
-        default=inf,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="processors that jobs of one group may hold there",
-    )
+    wall_limit: float = number(inf, "s", "s after which a job is killed", gt=0)
+    node_cap: float = number(inf, "count", "processors that its jobs may hold on a node", ge=1)
+    site_cap: float = number(inf, "count", "processors that its jobs may hold at the site", ge=1)
+    user_cap: float = number(inf, "count", "processors that jobs of one user may hold there", ge=1)
+    group_cap: float = number(inf, "count", "processors that jobs of one group may hold there", ge=1)
     order: Literal["first-come", "fair-share"] = Field(
         default="first-come",
         description="who of those that wait comes first: who came first, or the user whose jobs have held "
@@ -63,15 +41,14 @@ class ClassSpec(Table):
 class VresFields(Switchable):
     """What a site needs to have virtual reservations."""
 
-    vres: dict[str, float] | None = Field(
-        default=None,
-        json_schema_extra=says("0 to 1", minimum=0, maximum=1),
-        description="share of the virtual slots by class; one class of `classes` may be left out and takes "
-        "the rest. Left out altogether, the site has no virtual reservations",
+    vres: dict[str, float] | None = number(
+        None,
+        "0 to 1",
+        "share of the virtual slots by class; one class of `classes` may be left out and takes the rest. "
+        "Left out altogether, the site has no virtual reservations",
+        bounds={"minimum": 0, "maximum": 1},
     )
-    virtual_slots: float = Field(
-        default=1.0, ge=1, json_schema_extra=says("count"), description="k, virtual slots of each processor"
-    )
+    virtual_slots: float = number(1.0, "count", "k, virtual slots of each processor", ge=1)
     sharing: Literal["processor", "node"] = Field(
         default="processor",
         description="whether jobs share the processor on which they start, or the kernel moves them between "

@@ -10,7 +10,7 @@ from pydantic import Field
 from gridtune.agents.gridrpc.client import Session
 from gridtune.model.streams import Streams
 from gridtune.scenarios.fields.observed import TraceFile
-from gridtune.scenarios.fields.table import says
+from gridtune.scenarios.fields.table import number
 from gridtune.scenarios.traces.bursts import sessions_from_jobs
 from gridtune.scenarios.workloads.default_trace import (
     AUTOMATIC,
@@ -35,34 +35,14 @@ class BurstSessions(SessionWorkload):
         description=f"file in SWF or GWF, plain or compressed; auto: {DEFAULT_TRACE} where it is found, else "
         "a small generated workload",
     )
-    gap: float = Field(
-        default=300.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s; longest pause between two jobs of a burst",
+    gap: float = number(300.0, "s", "s; longest pause between two jobs of a burst", ge=0)
+    max_requests: int = number(1000, "count", "requests of a session", ge=1)
+    mandatory_share: float = number(
+        0.25, "0 to 1", "mandatory share of the requests of a session", ge=0, le=1
     )
-    max_requests: int = Field(
-        default=1000, ge=1, json_schema_extra=says("count"), description="requests of a session"
-    )
-    mandatory_share: float = Field(
-        default=0.25,
-        ge=0,
-        le=1,
-        json_schema_extra=says("0 to 1"),
-        description="mandatory share of the requests of a session",
-    )
-    slack: float = Field(
-        default=3.0,
-        gt=0,
-        json_schema_extra=says("ratio"),
-        description="time allowed over the least time needed",
-    )
-    parallelism: int = Field(
-        default=10, ge=1, json_schema_extra=says("count"), description="servers that a user may count on"
-    )
-    min_deadline: float = Field(
-        default=600.0, gt=0, json_schema_extra=says("s"), description="s that a session is allowed at least"
-    )
+    slack: float = number(3.0, "ratio", "time allowed over the least time needed", gt=0)
+    parallelism: int = number(10, "count", "servers that a user may count on", ge=1)
+    min_deadline: float = number(600.0, "s", "s that a session is allowed at least", gt=0)
 
     def sessions(self, streams: Streams) -> list[Session]:
         """One session for each burst.

@@ -15,7 +15,7 @@ from gridtune.model.wms.expression import ExpressionError
 from gridtune.model.wms.ranking import formula
 from gridtune.scenarios.fields.laws import Constant, Law, draws, evenly
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Name, Switchable, Table, says
+from gridtune.scenarios.fields.table import Name, Switchable, Table, number
 
 EVERY = "*"  # as the site of a workload: each site has its own
 
@@ -53,24 +53,15 @@ class Task(NamedTuple):
 class BestEffortSpec(Table):
     """What makes jobs best-effort: they wait in bags, run in holes, and make way for premium jobs."""
 
-    overhead: Law = Field(
-        default=Constant(value=0.0),
-        json_schema_extra=says("s"),
-        description="s of commission and decommission around each execution",
-    )
-    io_share: float = Field(
-        default=0.0,
+    overhead: Law = number(Constant(value=0.0), "s", "s of commission and decommission around each execution")
+    io_share: float = number(
+        0.0,
+        "0 to 1",
+        "share of its time that a job would spend on the shared file system if it were alone",
         ge=0,
         lt=1,
-        json_schema_extra=says("0 to 1"),
-        description="share of its time that a job would spend on the shared file system if it were alone",
     )
-    weight: float = Field(
-        default=1.0,
-        gt=0,
-        json_schema_extra=says("none"),
-        description="weight of its campaign where the harvest is shared",
-    )
+    weight: float = number(1.0, "none", "weight of its campaign where the harvest is shared", gt=0)
 
 
 class DataSpec(Table):
@@ -79,35 +70,27 @@ class DataSpec(Table):
     Input and output move at batch sites; at those with virtual reservations they count as nothing.
     """
 
-    sandbox: Law = Field(
-        default=Constant(value=0.0),
-        json_schema_extra=says("bytes"),
-        description="bytes that a middleware sends with its submission",
+    sandbox: Law = number(Constant(value=0.0), "bytes", "bytes that a middleware sends with its submission")
+    input: Law = number(
+        Constant(value=0.0), "bytes", "bytes brought to the site first, while the job holds its slots"
     )
-    input: Law = Field(
-        default=Constant(value=0.0),
-        json_schema_extra=says("bytes"),
-        description="bytes brought to the site first, while the job holds its slots",
+    output: Law = number(
+        Constant(value=0.0), "bytes", "bytes brought away after it ran, before its slots come free"
     )
-    output: Law = Field(
-        default=Constant(value=0.0),
-        json_schema_extra=says("bytes"),
-        description="bytes brought away after it ran, before its slots come free",
-    )
-    files: int | None = Field(
-        default=None,
+    files: int | None = number(
+        None,
+        "count",
+        "different inputs that the workload has, each of a size of its own (`input`), of which every job "
+        "needs one; left out, each job has an input of its own",
         ge=1,
-        json_schema_extra=says("count"),
-        description="different inputs that the workload has, each of a size of its own (`input`), of which "
-        "every job needs one; left out, each job has an input of its own",
     )
-    popularity: float = Field(
-        default=0.0,
+    popularity: float = number(
+        0.0,
+        "none",
+        "exponent of Zipf's law: the k-th of the files is drawn with weight k^-popularity; 0 for all alike "
+        "(0.64 to 0.83 for requests of the web, Breslau et al., INFOCOM 1999)",
         ge=0,
         le=5,
-        json_schema_extra=says("none"),
-        description="exponent of Zipf's law: the k-th of the files is drawn with weight k^-popularity; 0 for "
-        "all alike (0.64 to 0.83 for requests of the web, Breslau et al., INFOCOM 1999)",
     )
 
     @model_validator(mode="after")
@@ -121,17 +104,10 @@ class ResponseBound(Table):
     """How long a job may take from submission to its end: max(least, factor x run time)."""
 
     endless: ClassVar[frozenset[str]] = frozenset({"factor"})
-    factor: float = Field(
-        gt=0,
-        json_schema_extra=says("ratio"),
-        description="times the run time, at the mean speed of the grid's slots; infinite: no bound",
+    factor: float = number(
+        ..., "ratio", "times the run time, at the mean speed of the grid's slots; infinite: no bound", gt=0
     )
-    least: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s that every job may take, however short it is",
-    )
+    least: float = number(0.0, "s", "s that every job may take, however short it is", ge=0)
 
     def of(self, runtime: float) -> float:
         """The bound of a job.
@@ -171,22 +147,20 @@ class JobWorkload(Switchable):
         default=None, description="left out, its jobs are submitted to the site; else to a [[harvester]]"
     )
 
-    needs: dict[str, Law] = Field(
+    needs: dict[str, Law] = number(
+        ...,
+        "count",
+        "units of each resource of its site that a job holds while it runs, in all, rounded down: `gpu = "
+        "1`, or a law; of uniform numbers from 0 to 1.25 a fifth are 1, the others 0",
         default_factory=dict,
-        json_schema_extra=says("count"),
-        description="units of each resource of its site that a job holds while it runs, in all, rounded "
-        "down: `gpu = 1`, or a law; of uniform numbers from 0 to 1.25 a fifth are 1, the others 0",
     )
 
     data: DataSpec | None = Field(
         default=None, description="data that its jobs move, where links are shared; none if left out"
     )
 
-    deadline: float | None = Field(
-        default=None,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="s from submission within which its jobs must be done; none if left out",
+    deadline: float | None = number(
+        None, "s", "s from submission within which its jobs must be done; none if left out", gt=0
     )
     response_bound: ResponseBound | None = Field(
         default=None,
@@ -224,29 +198,12 @@ class GeneratedJobs(JobWorkload):
     """Jobs drawn from laws."""
 
     kind: Literal["generated"]
-    count: int = Field(ge=1, json_schema_extra=says("count"), description="jobs")
-    interval: Law = Field(
-        json_schema_extra=says("s"), description="s between two submissions; exponential for Poisson arrivals"
-    )
-    runtime: Law = Field(
-        json_schema_extra=says("s"), description="s at speed 1, or length in NCU where speeds are in NCU/s"
-    )
-    promise: Law = Field(
-        default=Constant(value=1.0),
-        json_schema_extra=says("ratio"),
-        description="promised over actual run time",
-    )
-    processors: Law = Field(
-        default=Constant(value=1.0),
-        json_schema_extra=says("count"),
-        description="slots of each job, rounded up",
-    )
-    users: int = Field(
-        default=1,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="owners, among whom the jobs are drawn evenly",
-    )
+    count: int = number(..., "count", "jobs", ge=1)
+    interval: Law = number(..., "s", "s between two submissions; exponential for Poisson arrivals")
+    runtime: Law = number(..., "s", "s at speed 1, or length in NCU where speeds are in NCU/s")
+    promise: Law = number(Constant(value=1.0), "ratio", "promised over actual run time")
+    processors: Law = number(Constant(value=1.0), "count", "slots of each job, rounded up")
+    users: int = number(1, "count", "owners, among whom the jobs are drawn evenly", ge=1)
     group: str = Field(default="", description="group of the owners")
 
     def tasks(self, streams: Streams) -> Iterator[Task]:
@@ -278,12 +235,10 @@ class Campaign(JobWorkload):
 
     kind: Literal["campaign"]
     user: str | None = Field(default=None, description="owner; the name of the campaign if left out")
-    count: int = Field(ge=1, json_schema_extra=says("count"), description="jobs")
-    submit: float = Field(default=0.0, ge=0, json_schema_extra=says("s"), description="s at which they come")
-    runtime: Law = Field(
-        json_schema_extra=says("s"), description="s at speed 1, or length in NCU where speeds are in NCU/s"
-    )
-    processors: int = Field(default=1, ge=1, json_schema_extra=says("count"), description="slots of each job")
+    count: int = number(..., "count", "jobs", ge=1)
+    submit: float = number(0.0, "s", "s at which they come", ge=0)
+    runtime: Law = number(..., "s", "s at speed 1, or length in NCU where speeds are in NCU/s")
+    processors: int = number(1, "count", "slots of each job", ge=1)
     role: str = Field(
         default="best-effort", description="what its jobs are called in results (column `kind`)"
     )

@@ -8,12 +8,12 @@ from math import inf
 from typing import Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from gridtune.model.deadline.regression import fitted, polynomial
 from gridtune.model.streams import Streams
 from gridtune.scenarios.fields.laws import Floats, PositiveLaw
-from gridtune.scenarios.fields.table import Table, says
+from gridtune.scenarios.fields.table import Table, number
 from gridtune.scenarios.workloads.tasks import Arrival, GeneratedTasks
 
 LEAST = 1e-6  # s; a polynomial may go below 0 beyond its benchmarks
@@ -22,26 +22,10 @@ LEAST = 1e-6  # s; a polynomial may go below 0 beyond its benchmarks
 class RoutineSpec(Table):
     """What a routine takes for a parameter n, e.g. the order of its matrices."""
 
-    time: list[float] = Field(
-        min_length=1,
-        json_schema_extra=says("s"),
-        description="s at speed 1: c0, c1, … of c0 + c1 n + c2 n^2 + …",
-    )
-    memory: list[float] = Field(
-        default=[0.0],
-        min_length=1,
-        json_schema_extra=says("bytes"),
-        description="bytes: coefficients by powers of n",
-    )
-    fits: float = Field(
-        default=inf,
-        gt=0,
-        json_schema_extra=says("none"),
-        description="parameter n up to which its data fit into the cache",
-    )
-    slower: float = Field(
-        default=1.0, ge=1, json_schema_extra=says("ratio"), description="factor on its time for larger n"
-    )
+    time: list[float] = number(..., "s", "s at speed 1: c0, c1, … of c0 + c1 n + c2 n^2 + …", min_length=1)
+    memory: list[float] = number([0.0], "bytes", "bytes: coefficients by powers of n", min_length=1)
+    fits: float = number(inf, "none", "parameter n up to which its data fit into the cache", gt=0)
+    slower: float = number(1.0, "ratio", "factor on its time for larger n", ge=1)
 
     def takes(self, sizes: Floats) -> Floats:
         """Seconds at speed 1, really."""
@@ -51,26 +35,12 @@ class RoutineSpec(Table):
 class BenchmarkSpec(Table):
     """How FAST learns what a routine takes (RR-5335, section 3)."""
 
-    sizes: list[float] = Field(
-        min_length=1,
-        json_schema_extra=says("none", exclusiveMinimum=0),
-        description="parameters n at which the routine is run",
+    sizes: list[float] = number(
+        ..., "none", "parameters n at which the routine is run", min_length=1, bounds={"exclusiveMinimum": 0}
     )
-    repeats: int = Field(default=1, ge=1, json_schema_extra=says("count"), description="runs at each size")
-    noise: float = Field(
-        default=0.0,
-        ge=0,
-        le=0.5,
-        json_schema_extra=says("ratio"),
-        description="relative deviation of measured times",
-    )
-    degree: int = Field(
-        default=3,
-        ge=0,
-        le=8,
-        json_schema_extra=says("none"),
-        description="degree of the polynomial that is fitted to the times",
-    )
+    repeats: int = number(1, "count", "runs at each size", ge=1)
+    noise: float = number(0.0, "ratio", "relative deviation of measured times", ge=0, le=0.5)
+    degree: int = number(3, "none", "degree of the polynomial that is fitted to the times", ge=0, le=8)
 
     @model_validator(mode="after")
     def _determined(self) -> Self:
@@ -88,17 +58,10 @@ class RoutineTasks(GeneratedTasks):
     """
 
     kind: Literal["routine-tasks"]
-    count: int = Field(ge=1, json_schema_extra=says("count"), description="calls")
-    window: float = Field(
-        default=0.0, ge=0, json_schema_extra=says("s"), description="s over which they arrive; 0: all at once"
-    )
-    users: int = Field(
-        default=10,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="owners, to whom calls are dealt in turn",
-    )
-    size: PositiveLaw = Field(json_schema_extra=says("none"), description="parameter n of a call")
+    count: int = number(..., "count", "calls", ge=1)
+    window: float = number(0.0, "s", "s over which they arrive; 0: all at once", ge=0)
+    users: int = number(10, "count", "owners, to whom calls are dealt in turn", ge=1)
+    size: PositiveLaw = number(..., "none", "parameter n of a call")
     routine: RoutineSpec
     benchmark: BenchmarkSpec
 

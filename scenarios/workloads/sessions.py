@@ -14,7 +14,7 @@ from gridtune.agents.gridrpc.client import Session
 from gridtune.model.streams import Streams
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.fields.laws import Constant, Law, PositiveLaw
-from gridtune.scenarios.fields.table import Name, Switchable, Table, says
+from gridtune.scenarios.fields.table import Name, Switchable, Table, number
 
 # Calzarossa & Serazzi 1985: arrivals per minute over a working day (t from -0.5 at 8:30 to 0.5 at 18:00).
 DIURNAL = np.polynomial.Polynomial((3.1, -8.5, 24.7, 130.8, 107.7, -804.2, -2038.5, 1856.8, 4618.6))
@@ -28,15 +28,11 @@ class SessionWorkload(Switchable):
     service: str = Field(
         default="", description="service that the requests are of; some [[sed]] must offer it"
     )
-    request_bytes: Law = Field(
-        default=Constant(value=0.0),
-        json_schema_extra=says("bytes"),
-        description="bytes that go to the server with each request; drawn for each user",
+    request_bytes: Law = number(
+        Constant(value=0.0), "bytes", "bytes that go to the server with each request; drawn for each user"
     )
-    result_bytes: Law = Field(
-        default=Constant(value=0.0),
-        json_schema_extra=says("bytes"),
-        description="bytes that come back from each request; drawn for each user",
+    result_bytes: Law = number(
+        Constant(value=0.0), "bytes", "bytes that come back from each request; drawn for each user"
     )
 
     @abstractmethod
@@ -47,17 +43,12 @@ class SessionWorkload(Switchable):
 class GeneratedSessions(SessionWorkload):
     """Sessions of users who all want the same, at times that a rule gives."""
 
-    n_min: Law = Field(
-        json_schema_extra=says("count"),
-        description="mandatory requests of each user; drawn values are rounded, n_max at most",
+    n_min: Law = number(
+        ..., "count", "mandatory requests of each user; drawn values are rounded, n_max at most"
     )
-    n_max: int = Field(
-        ge=1, json_schema_extra=says("count"), description="requests in all that are useful to each user"
-    )
-    deadline: PositiveLaw = Field(
-        json_schema_extra=says("s"), description="s after the user's entry; drawn for each user"
-    )
-    runtime: Law = Field(json_schema_extra=says("s"), description="s at speed 1; drawn once for each user")
+    n_max: int = number(..., "count", "requests in all that are useful to each user", ge=1)
+    deadline: PositiveLaw = number(..., "s", "s after the user's entry; drawn for each user")
+    runtime: Law = number(..., "s", "s at speed 1; drawn once for each user")
 
     @model_validator(mode="after")
     def _counts(self) -> GeneratedSessions:
@@ -99,10 +90,8 @@ class RegularSessions(GeneratedSessions):
     """Users that enter one after the other at a constant interval (RR-7959, sections 5.1.1 to 5.1.3)."""
 
     kind: Literal["regular"]
-    count: int = Field(ge=1, json_schema_extra=says("count"), description="users")
-    interval: float = Field(
-        default=0.0, ge=0, json_schema_extra=says("s"), description="s between two entries"
-    )
+    count: int = number(..., "count", "users", ge=1)
+    interval: float = number(0.0, "s", "s between two entries", ge=0)
 
     def entries(self, rng: np.random.Generator) -> Sequence[float]:
         """Multiples of the interval."""
@@ -116,15 +105,8 @@ class DiurnalSessions(GeneratedSessions):
     """
 
     kind: Literal["diurnal"]
-    length: int = Field(
-        default=100, ge=1, json_schema_extra=says("s"), description="s that the working day is normalised to"
-    )
-    divisor: float = Field(
-        default=10.0,
-        gt=0,
-        json_schema_extra=says("none"),
-        description="number by which the value of the polynomial is divided",
-    )
+    length: int = number(100, "s", "s that the working day is normalised to", ge=1)
+    divisor: float = number(10.0, "none", "number by which the value of the polynomial is divided", gt=0)
 
     def entries(self, rng: np.random.Generator) -> Sequence[float]:
         """The seconds at which a user enters."""
@@ -137,8 +119,8 @@ class PoissonSessions(GeneratedSessions):
     """Users that enter independently of each other."""
 
     kind: Literal["poisson"]
-    count: int = Field(ge=1, json_schema_extra=says("count"), description="users")
-    rate: float = Field(gt=0, json_schema_extra=says("1/s"), description="users per s")
+    count: int = number(..., "count", "users", ge=1)
+    rate: float = number(..., "1/s", "users per s", gt=0)
 
     def entries(self, rng: np.random.Generator) -> Sequence[float]:
         """Sums of exponential gaps."""
@@ -149,11 +131,11 @@ class SessionEntry(Table):
     """One session of a list."""
 
     user: str = Field(description="name")
-    arrival: float = Field(ge=0, json_schema_extra=says("s"), description="s at which the user enters")
-    deadline: float = Field(gt=0, json_schema_extra=says("s"), description="s after the user's entry")
-    n_min: int = Field(ge=0, json_schema_extra=says("count"), description="mandatory requests")
-    n_max: int = Field(ge=1, json_schema_extra=says("count"), description="requests in all that are useful")
-    runtime: float = Field(gt=0, json_schema_extra=says("s"), description="s of each request at speed 1")
+    arrival: float = number(..., "s", "s at which the user enters", ge=0)
+    deadline: float = number(..., "s", "s after the user's entry", gt=0)
+    n_min: int = number(..., "count", "mandatory requests", ge=0)
+    n_max: int = number(..., "count", "requests in all that are useful", ge=1)
+    runtime: float = number(..., "s", "s of each request at speed 1", gt=0)
 
     @model_validator(mode="after")
     def _counts(self) -> SessionEntry:
@@ -194,7 +176,7 @@ def _read_sessions(name: str) -> list[SessionEntry]:
     made = []
     try:
         with open(name, newline="", encoding="utf-8") as file:
-            for number, row in enumerate(csv.DictReader(file), 2):
+            for line, row in enumerate(csv.DictReader(file), 2):
                 try:
                     numbers = {key: float(value) for key, value in row.items() if key != "user"}
                     made.append(SessionEntry.model_validate({"user": row.get("user"), **numbers}))
@@ -208,7 +190,7 @@ def _read_sessions(name: str) -> list[SessionEntry]:
                             else error.errors()[0]["msg"]
                         )
                     )
-                    raise ScenarioError(f"{name}: line {number}: {why}") from None
+                    raise ScenarioError(f"{name}: line {line}: {why}") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ScenarioError(f"{name}: cannot be read as CSV: {error}") from None
     if not made:

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from gridtune.model.deadline.platform import Task
 from gridtune.model.streams import Streams
 from gridtune.scenarios.fields.laws import Constant, Floats, Law, PositiveLaw
-from gridtune.scenarios.fields.table import Name, Switchable, Table, says
+from gridtune.scenarios.fields.table import Name, Switchable, Table, number
 
 
 class Arrival(NamedTuple):
@@ -40,8 +40,8 @@ class Arrival(NamedTuple):
 class Levels(Table):
     """Whole numbers from low to high, each as likely."""
 
-    low: int = Field(json_schema_extra=says("none"), description="least priority")
-    high: int = Field(json_schema_extra=says("none"), description="greatest priority")
+    low: int = number(..., "none", "least priority")
+    high: int = number(..., "none", "greatest priority")
 
     @model_validator(mode="after")
     def _ordered(self) -> Levels:
@@ -57,8 +57,8 @@ class BySize(Table):
     first: Literal["small", "large"] = Field(
         default="small", description="which go first: a larger number wins"
     )
-    low: int = Field(default=1, json_schema_extra=says("none"), description="least priority")
-    high: int = Field(default=10, json_schema_extra=says("none"), description="greatest priority")
+    low: int = number(1, "none", "least priority")
+    high: int = number(10, "none", "greatest priority")
 
     @model_validator(mode="after")
     def _ordered(self) -> BySize:
@@ -89,39 +89,19 @@ class TaskWorkload(Switchable):
 class GeneratedTasks(TaskWorkload):
     """What tasks have in common whose deadlines and priorities are generated."""
 
-    priority: int | Levels | BySize = Field(
-        default=Levels(low=1, high=10),
-        json_schema_extra=says("none"),
-        description="priority of every task, {low, high} to draw it from, or "
-        "{by, first, low, high} for a function of run "
-        "time or deadline",
+    priority: int | Levels | BySize = number(
+        Levels(low=1, high=10),
+        "none",
+        "priority of every task, {low, high} to draw it from, or {by, first, low, high} for a function of "
+        "run time or deadline",
     )
-    deadline_factor: PositiveLaw = Field(
-        default=Constant(value=5.0),
-        json_schema_extra=says("ratio"),
-        description="deadline, relative to arrival, over the run time at speed 1",
+    deadline_factor: PositiveLaw = number(
+        Constant(value=5.0), "ratio", "deadline, relative to arrival, over the run time at speed 1"
     )
-    input: Law = Field(
-        default=0.0,
-        validate_default=True,
-        json_schema_extra=says("bytes"),
-        description="bytes sent to the server",
-    )
-    output: Law = Field(
-        default=0.0, validate_default=True, json_schema_extra=says("bytes"), description="bytes sent back"
-    )
-    memory: Law = Field(
-        default=0.0,
-        validate_default=True,
-        json_schema_extra=says("bytes"),
-        description="bytes that a server must have",
-    )
-    disk: Law = Field(
-        default=0.0,
-        validate_default=True,
-        json_schema_extra=says("bytes"),
-        description="bytes of disk space that a server must have",
-    )
+    input: Law = number(0.0, "bytes", "bytes sent to the server", validate_default=True)
+    output: Law = number(0.0, "bytes", "bytes sent back", validate_default=True)
+    memory: Law = number(0.0, "bytes", "bytes that a server must have", validate_default=True)
+    disk: Law = number(0.0, "bytes", "bytes of disk space that a server must have", validate_default=True)
     software: str = Field(default="", description="software that a server must have")
 
     def tasks(self, streams: Streams, times: Floats, runtimes: Floats, users: Sequence[str]) -> list[Arrival]:
@@ -157,17 +137,10 @@ class DrawnTasks(GeneratedTasks):
     """Tasks whose sizes are drawn and whose arrivals are spread evenly at random over a window."""
 
     kind: Literal["tasks"]
-    count: int = Field(ge=1, json_schema_extra=says("count"), description="tasks")
-    window: float = Field(
-        default=0.0, ge=0, json_schema_extra=says("s"), description="s over which they arrive; 0: all at once"
-    )
-    users: int = Field(
-        default=10,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="owners, to whom tasks are dealt in turn",
-    )
-    runtime: Law = Field(json_schema_extra=says("s"), description="s of computation at speed 1")
+    count: int = number(..., "count", "tasks", ge=1)
+    window: float = number(0.0, "s", "s over which they arrive; 0: all at once", ge=0)
+    users: int = number(10, "count", "owners, to whom tasks are dealt in turn", ge=1)
+    runtime: Law = number(..., "s", "s of computation at speed 1")
 
     def arrivals(self, streams: Streams) -> Sequence[Arrival]:
         """The tasks of one run, by time."""
@@ -181,21 +154,15 @@ class DrawnTasks(GeneratedTasks):
 class ListedTask(Table):
     """One task, given by the times that it takes on each server (RR-5335, table 1)."""
 
-    arrival: float = Field(default=0.0, ge=0, json_schema_extra=says("s"), description="s at which it comes")
+    arrival: float = number(0.0, "s", "s at which it comes", ge=0)
     user: str = Field(default="", description="owner; left out, one of its own")
-    priority: int = Field(
-        default=0, json_schema_extra=says("none"), description="priority; the larger number wins"
+    priority: int = number(0, "none", "priority; the larger number wins")
+    deadline: float = number(inf, "s", "s after its arrival", gt=0)
+    times: dict[str, float] = number(
+        ..., "s", "s of computation by server; no other server can do it", min_length=1
     )
-    deadline: float = Field(default=inf, gt=0, json_schema_extra=says("s"), description="s after its arrival")
-    times: dict[str, float] = Field(
-        min_length=1,
-        json_schema_extra=says("s"),
-        description="s of computation by server; no other server can do it",
-    )
-    input: float = Field(
-        default=0.0, ge=0, json_schema_extra=says("bytes"), description="bytes sent to the server"
-    )
-    output: float = Field(default=0.0, ge=0, json_schema_extra=says("bytes"), description="bytes sent back")
+    input: float = number(0.0, "bytes", "bytes sent to the server", ge=0)
+    output: float = number(0.0, "bytes", "bytes sent back", ge=0)
 
 
 class ListedTasks(TaskWorkload):

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from gridtune.model.streams import AS_LOGGED, BUSIER, HELD_OUT, TWICE, Streams
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.fields.observed import TraceFile
-from gridtune.scenarios.fields.table import says
+from gridtune.scenarios.fields.table import number
 from gridtune.scenarios.trace_files.find import find_trace
 from gridtune.scenarios.trace_files.reading import read_trace
 from gridtune.scenarios.trace_files.records import Keep, Trace, TraceError, TraceJob
@@ -85,41 +85,15 @@ class TraceJobs(JobWorkload):
         "id, submit, start, end, procs, walltime, and user, group and queue where known); or `embedded` for "
         "a small generated day of bursts"
     )
-    first: int = Field(
-        default=1,
-        ge=1,
-        json_schema_extra=says("none"),
-        description="number of the first job to replay, by submission",
+    first: int = number(1, "none", "number of the first job to replay, by submission", ge=1)
+    last: int | None = number(None, "none", "number of the last one; all if left out", ge=1)
+    start: float = number(0.0, "s", "s into the trace; earlier submissions are left out", ge=0)
+    end: float = number(inf, "s", "s into the trace; later submissions are left out", gt=0)
+    every: int = number(
+        1, "count", "replay the first of so many jobs each: a sample with all users and days", ge=1
     )
-    last: int | None = Field(
-        default=None,
-        ge=1,
-        json_schema_extra=says("none"),
-        description="number of the last one; all if left out",
-    )
-    start: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s into the trace; earlier submissions are left out",
-    )
-    end: float = Field(
-        default=inf,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="s into the trace; later submissions are left out",
-    )
-    every: int = Field(
-        default=1,
-        ge=1,
-        json_schema_extra=says("count"),
-        description="replay the first of so many jobs each: a sample with all users and days",
-    )
-    compression: float = Field(
-        default=1.0,
-        gt=0,
-        json_schema_extra=says("ratio"),
-        description="factor by which submissions come closer: the load grows by it",
+    compression: float = number(
+        1.0, "ratio", "factor by which submissions come closer: the load grows by it", gt=0
     )
 
     prefix: str = Field(
@@ -128,28 +102,15 @@ class TraceJobs(JobWorkload):
     queues: list[str] = Field(
         default_factory=list, description="names or numbers of the queues to replay; all if empty"
     )
-    shortest: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s; jobs with shorter run times are left out",
-    )
-    longest: float = Field(
-        default=inf,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="s; jobs with longer run times are left out",
-    )
+    shortest: float = number(0.0, "s", "s; jobs with shorter run times are left out", ge=0)
+    longest: float = number(inf, "s", "s; jobs with longer run times are left out", gt=0)
     estimate: Estimate = Field(
         default="log",
         description="what owners promise: `log`, what they requested (their run time where the log has no "
         "request); `actual`, their run time; `factor`, `estimate_factor` times their run time",
     )
-    estimate_factor: float = Field(
-        default=2.0,
-        ge=1,
-        json_schema_extra=says("ratio"),
-        description="promised over actual run time with `estimate` = `factor`",
+    estimate_factor: float = number(
+        2.0, "ratio", "promised over actual run time with `estimate` = `factor`", ge=1
     )
 
     resample: Resample | None = Field(
@@ -163,19 +124,14 @@ class TraceJobs(JobWorkload):
         description="which weeks or users are drawn; `even`: the 1st, 3rd, 5th, …; `odd`: the others; "
         "`split`: the former, and the others in the runs by which a search validates its front",
     )
-    resample_weeks: int | None = Field(
-        default=None,
+    resample_weeks: int | None = number(
+        None,
+        "count",
+        "weeks in each replication with `resample` = `weeks`; left out, as many as there are to draw from, "
+        "but a search over a log of 16 weeks or more draws 8",
         ge=1,
-        json_schema_extra=says("count"),
-        description="weeks in each replication with `resample` = `weeks`; left out, as many as there are to "
-        "draw from, but a search over a log of 16 weeks or more draws 8",
     )
-    shake: float = Field(
-        default=300.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s by which `resample` = `shake` moves a submission at most",
-    )
+    shake: float = number(300.0, "s", "s by which `resample` = `shake` moves a submission at most", ge=0)
 
     cancelled: Literal["drop", "keep"] = Field(
         default="drop",
@@ -426,7 +382,7 @@ class TraceJobs(JobWorkload):
 
 def _busier(tasks: Iterator[Task]) -> Iterator[Task]:
     """Jobs of which one in five comes twice; none waits for the second. Times of day and outages stay."""
-    for number, task in enumerate(tasks, 1):
+    for count, task in enumerate(tasks, 1):
         yield task
-        if number % TWICE == 0:
+        if count % TWICE == 0:
             yield task._replace(number=0)

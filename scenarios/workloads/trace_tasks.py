@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from gridtune.model.streams import Streams
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.fields.observed import TraceFile
-from gridtune.scenarios.fields.table import says
+from gridtune.scenarios.fields.table import number
 from gridtune.scenarios.workloads.default_trace import (
     AUTOMATIC,
     DEFAULT_TRACE,
@@ -35,23 +35,10 @@ class TraceTasks(GeneratedTasks):
         description=f"file in SWF or GWF, plain or compressed; auto: {DEFAULT_TRACE} where it is found, else "
         "a small generated workload",
     )
-    start: float = Field(
-        default=0.0,
-        ge=0,
-        json_schema_extra=says("s"),
-        description="s into the trace; earlier submissions are left out",
-    )
-    end: float = Field(
-        default=inf,
-        gt=0,
-        json_schema_extra=says("s"),
-        description="s into the trace; later submissions are left out",
-    )
-    compression: float = Field(
-        default=1.0,
-        gt=0,
-        json_schema_extra=says("ratio"),
-        description="factor by which submissions come closer: the load grows by it",
+    start: float = number(0.0, "s", "s into the trace; earlier submissions are left out", ge=0)
+    end: float = number(inf, "s", "s into the trace; later submissions are left out", gt=0)
+    compression: float = number(
+        1.0, "ratio", "factor by which submissions come closer: the load grows by it", gt=0
     )
 
     @model_validator(mode="after")
