@@ -14,7 +14,7 @@ from gridtune.optimize.api import open_study
 from gridtune.optimize.budget import Budget, Meter
 from gridtune.optimize.commands.export import exported
 from gridtune.optimize.front.front import front
-from gridtune.optimize.recommend.recommender import FIRST_CONFIRMATION
+from gridtune.optimize.recommend.recommender import FIRST_CONFIRMATION, FIRST_ELIMINATION
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
 from gridtune.optimize.report.answer import answer, harm_text
 from gridtune.optimize.runs.stored import load as load_study
@@ -183,6 +183,23 @@ def test_the_whole_configuration_is_confirmed_where_the_log_refuses_the_reduced_
 
     advice = of_two_changes(log, more, allow_starvation=False)
     assert {one.path for one in advice.changes} >= {"site.cluster.policy", QUOTA}
+
+
+def test_what_breaks_a_guard_in_the_elimination_takes_no_runs_of_the_confirmation(log):
+    seen = set()
+
+    def work(task):
+        seen.add(task.replication)
+        waits = simulated(3 * 86400.0)(task)
+        if task.values.get("site.cluster.policy") == "easy" and task.replication >= FIRST_ELIMINATION:
+            waits["waited_max"] = Metric(9 * 86400.0, "s")
+        return waits
+
+    made = found(log, work, budget=None, runs=200, replications=2)
+    assert set(made.refused.values()) == {(EXCESS_WAIT,)}
+    assert made.recommendations == ()
+    assert FIRST_ELIMINATION in seen
+    assert FIRST_CONFIRMATION not in seen
 
 
 def test_jobs_of_two_classes_that_fail_in_equal_numbers_are_told_of_both(log):

@@ -40,7 +40,7 @@ LEAST_ELIMINATION, LEAST_CONFIRMATION = 3, 6  # replications without which they 
 FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATION + 2000
 LEAST = 3 * LEAST_CONFIRMATION  # runs without which nothing can be confirmed
 MOST = 3  # recommendations
-ROUNDS = 2  # in which others are tried where all were refused
+ROUNDS = 3  # in which others are tried where all were refused
 TRIES = 5  # subsets of a configuration that are run
 SINGLES = 10  # runs without one change each, about
 LEAST_RUNS = LEAST + (2 + TRIES) * LEAST_ELIMINATION + SINGLES  # to find and confirm one recommendation
@@ -130,7 +130,8 @@ class Recommender:
         elimination = Block(self._evaluator, range(first, first + eliminating))
         confirmation = Block(self._evaluator, range(FIRST_CONFIRMATION, FIRST_CONFIRMATION + confirming))
         if eliminating:
-            candidates = [self._thinned(one, elimination, single) for one in candidates]
+            thinned = [self._thinned(one, elimination, single) for one in candidates]
+            candidates = [one for one in thinned if one is not None]
         else:
             candidates = [self._expected(one) for one in candidates]
         found: dict[str, tuple[_Candidate, Recommendation]] = {}
@@ -219,15 +220,17 @@ class Recommender:
                 return candidates[:1], 0, min(CONFIRMATION, left_here // sure), False
         return [], 0, 0, False
 
-    def _thinned(self, candidate: _Candidate, block: Block, single: bool) -> _Candidate:
+    def _thinned(self, candidate: _Candidate, block: Block, single: bool) -> _Candidate | None:
         """The configuration with the fewest changes that keep its gains in these runs.
+
+        None if it breaks a constraint in these runs, with all changes and with some.
 
         Args:
             single: whether to leave out each change alone first.
         """
         values = candidate.origin.values
         start, whole = block.run([{}, values])
-        if start is None or whole is None or len(candidate.changed) < 2:
+        if start is None or whole is None:
             return candidate
 
         def tried(paths: list[str]) -> _Candidate | None:
@@ -252,6 +255,9 @@ class Recommender:
                 size = (low + high) // 2
             else:  # twice as many, as the model may expect too many to be needed
                 size = min(2 * low, expected) if low < expected else (low + high + 1) // 2
+        if best is candidate and (broken := _broken(block, start, whole)):
+            self.refused[candidate.origin.number] = broken
+            return None
         return best
 
     def _expected(self, candidate: _Candidate) -> _Candidate:
@@ -280,7 +286,7 @@ class Recommender:
         Neither an objective nor any other metric that is watched (see `harms`), against the whole one and the
         baseline.
         """
-        if block.broken(sample):
+        if _broken(block, start, sample):
             return False
         for objective in self._objectives:
             full, part = whole.change(objective, start), sample.change(objective, start)
