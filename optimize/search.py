@@ -74,18 +74,15 @@ def search(
     """Search the parameters of a scenario for the best trade-offs.
 
     Args:
-        scenario: what to search.
+        scenario: to search.
         config: what is asked for; made of `fields`, which are its own, if left out.
-        jobs: worker processes.
-        pool: who runs the simulations, instead of `jobs` processes.
-        progress: hears how it goes.
-        work: gives the metrics of a run to be done.
-        holding: keeps other searches out of the folder for longer than this one, until it is closed.
+        jobs, pool: number of worker processes, or who runs the simulations instead.
+        progress, work: hears how it goes, and gives the metrics of a run.
+        holding: keeps other searches out of the folder until it is closed.
 
     Raises:
-        ScenarioError: what was asked for cannot be done; found before anything is evaluated, except that a
-            storage stops working.
-        KeyboardInterrupt: by Ctrl-C or SIGTERM; what was finished is kept.
+        ScenarioError: what was asked for cannot be done: before anything is evaluated, or a storage fails.
+        KeyboardInterrupt: by Ctrl-C or SIGTERM; finished runs are kept.
     """
     config = config or SearchConfig.of(**fields)
     if jobs < 1:

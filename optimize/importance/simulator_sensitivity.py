@@ -32,9 +32,7 @@ def simulated_sensitivity(
 ) -> Sensitivity:
     """Which parameters matter, by simulating a design of configurations under common random numbers.
 
-    An objective's value at a configuration is its mean over the replications. Configurations that the design
-    visits twice are simulated once. Trajectories or base samples with a configuration that fails are left
-    out.
+    Objectives are means over the replications. Samples with a configuration that fails are left out.
 
     Raises:
         ScenarioError: configurations that fail leave less than two samples.

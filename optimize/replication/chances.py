@@ -43,14 +43,12 @@ def chances(
 
     Args:
         estimates: objectives by name, one dict per configuration; replication k has the same seed in each.
-            Where their numbers of replications differ, those that only some configurations have are drawn
-            apart, and configurations are compared on those that they share (see
-            `optimize.replication.compare.common_scale`).
+            Those that only some configurations have are drawn apart; configurations are compared on those
+            that they share (see `optimize.replication.compare.common_scale`).
         objectives: what is traded off.
         constraints: what is to be kept, in every case.
         cases: of each configuration, estimates of the constrained metrics by case.
-        seed: of the samples drawn.
-        resamples: number of samples; none of 0 say nothing.
+        seed, resamples: of the samples drawn, and their number; 0 say nothing.
 
     Returns:
         Shares of the samples per configuration; None for all if there are fewer than two common replications.
