@@ -41,7 +41,7 @@ FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATIO
 LEAST = 3 * LEAST_CONFIRMATION  # runs without which nothing can be confirmed
 MOST = 3  # recommendations
 ROUNDS = 3  # in which others are tried where all were refused
-TRIES = 5  # subsets of a configuration that are run
+TRIES = 4  # subsets of a configuration that are run
 SINGLES = 10  # runs without one change each, about
 LEAST_RUNS = LEAST + (2 + TRIES) * LEAST_ELIMINATION + SINGLES  # to find and confirm one recommendation
 
