@@ -243,18 +243,14 @@ class Recommender:
         best = (tried(active) if active else None) or candidate
         changed = best.changed
         low, high = 0, len(changed)  # so many changes keep too little, so many keep enough
-        expected, size = self._subsets.enough(changed, values, KEEP), 1
         for _ in range(TRIES - single):
-            if not low < size < high:
+            size = (low + high) // 2
+            if size == low:
                 break
             if made := tried(changed[:size]):
                 best, high = made, size
             else:
                 low = size
-            if high < len(changed):
-                size = (low + high) // 2
-            else:  # twice as many, as the model may expect too many to be needed
-                size = min(2 * low, expected) if low < expected else (low + high + 1) // 2
         if best is candidate and (broken := _broken(block, start, whole)):
             self.refused[candidate.origin.number] = broken
             return None
