@@ -98,10 +98,18 @@ def test_the_nearest_value_of_a_space(parameter, value, nearest):
 
 
 @pytest.mark.parametrize(
-    ("needed", "sizes"),
-    [(1, [8, 4, 2, 1]), (3, [8, 4, 2, 3]), (6, [8, 4, 6, 5]), (9, [8, 12, 10, 9]), (16, [8, 12, 14, 15])],
+    ("needed", "expected", "sizes"),
+    [
+        (6, 6, [6, 3, 5]),
+        (1, 14, [14, 7, 3, 1]),
+        (9, 14, [14, 7, 11, 9]),
+        (16, 14, [14, 15]),
+        (9, 6, [6, 11, 8, 10]),
+    ],
 )
-def test_elimination_bisects_the_changes_in_their_order(needed, sizes, monkeypatch):
+def test_elimination_begins_with_the_changes_that_the_model_expects_to_suffice(
+    needed, expected, sizes, monkeypatch
+):
     monkeypatch.setattr("gridtune.optimize.recommend.recommender._broken", lambda *_: ())
     tried = []
     changed = [f"p{k}" for k in range(16)]
@@ -113,6 +121,7 @@ def test_elimination_bisects_the_changes_in_their_order(needed, sizes, monkeypat
     recommender = object.__new__(Recommender)
     recommender._suffices = suffices
     recommender._subsets = SimpleNamespace(
+        enough=lambda *_: expected,
         combined=lambda values, paths: {path: values[path] for path in paths},
         rounded=dict,
     )

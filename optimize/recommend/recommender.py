@@ -243,14 +243,15 @@ class Recommender:
         best = (tried(active) if active else None) or candidate
         changed = best.changed
         low, high = 0, len(changed)  # so many changes keep too little, so many keep enough
+        size = self._subsets.enough(changed, values, KEEP)
         for _ in range(TRIES - single):
-            size = (low + high) // 2
-            if size == low:
+            if not low < size < high:
                 break
             if made := tried(changed[:size]):
                 best, high = made, size
+                size = size - 1 if size - low <= 2 else (low + size) // 2
             else:
-                low = size
+                low, size = size, size + 1 if high - size <= 2 else (size + high + 1) // 2
         if best is candidate and (broken := _broken(block, start, whole)):
             self.refused[candidate.origin.number] = broken
             return None
