@@ -214,23 +214,23 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     Validation(running, lambda: left(checks, CHECKED), fixed).validate()
     found: tuple[Recommendation, ...] = ()
     refused: dict[int, tuple[str, ...]] = {}
-    remarks: dict[str, None] = {}
+    told: tuple[str, ...] = ()
     if fixed != 0:
         recommender = Recommender(
             running, front(running.archive), lambda: left(meter.left), running.number, replay,
             OVERTIME if budget.runs is None else 0.0,
         )  # fmt: skip
         found, refused = recommender.recommend(), recommender.refused
-        remarks = dict.fromkeys(recommender.remarks)
+        told = recommender.remarks
     archive = running.archive
     longest = None if archive.standing is None else archive.standing.metrics.get(LONGEST)
-    for case in settings.run_in:
-        remarks |= dict.fromkeys(doubts(case.scenario, longest))
+    doubtful = (one for case in settings.run_in for one in doubts(case.scenario, longest))
+    remarks = tuple(dict.fromkeys([*told, *doubtful]))
     study.set_attribute(RECOMMENDATIONS, [asdict(one) for one in found])
     study.set_attribute(REFUSED, refused)
-    study.set_attribute(REMARKS, list(remarks))
+    study.set_attribute(REMARKS, remarks)
     study.set_attribute(ENDED, True)
-    return replace(archive, recommendations=found, refused=refused, remarks=tuple(remarks))
+    return replace(archive, recommendations=found, refused=refused, remarks=remarks)
 
 
 def _expected(settings: Settings, budget: Budget, fixed: int | None) -> int:

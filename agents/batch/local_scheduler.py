@@ -117,10 +117,8 @@ class LocalScheduler:
         self._site, self._agenda = site, agenda
         self._cluster, self.policy = cluster, policy
         self._rounds, self._prime_times = rounds, prime_times
-        self._longest, self._changes = (
-            inf,
-            -inf,
-        )  # what a job may promise to run, s, and until when that holds
+        self._longest = inf  # s that a job may promise to run, by prime time
+        self._changes = -inf  # s, until when that holds
         self._pass_due = self._round_due = False
         self._next_round = 0.0  # s, not before
         self._next_pass = -inf  # s, for which the policy last asked

@@ -79,7 +79,6 @@ class QosPreemption:
     def __init__(self, site: BatchSite, terms: Terms) -> None:
         self.site = site
         self.terms = terms
-        self._lowest = terms.lowest
         self._claims: list[tuple[Job, Hold]] = []
         self._leaving: set[tuple[int, int]] = set()  # jobs and their kills so far
         self._again: tuple[float, int] | None = None  # s, when it wants to be asked, and the event
@@ -95,8 +94,8 @@ class QosPreemption:
     def consider(self) -> None:
         """Have running jobs make way for those that still wait."""
         self.settle()
-        cluster, level, lowest = self.site.cluster, self.level, self._lowest
-        if not any(level(job) > lowest for jobs in cluster.lanes.values() for job in jobs.values()):
+        cluster, level, least = self.site.cluster, self.level, self.terms.lowest
+        if not any(level(job) > least for jobs in cluster.lanes.values() for job in jobs.values()):
             self._look_at(inf)  # nobody has a higher QOS than somebody else
             return
         claimed = {job.id for job, _ in self._claims}

@@ -317,6 +317,7 @@ class Recommender:
         start, sparse, whole = block.run([{}, candidate.sparse, origin.values])
         if start is None:
             return None
+        made = None
         if sparse is not None and (
             whole is None
             or (
@@ -324,12 +325,10 @@ class Recommender:
                 and not self._worse_on_logs(candidate.sparse, origin.values)
             )
         ):
-            found = self._borne_out(candidate, candidate.sparse, sparse, start, block, tests)
-            if found is not None or candidate.sparse == origin.values:
-                return found
-        return (
-            None if whole is None else self._borne_out(candidate, origin.values, whole, start, block, tests)
-        )
+            made = self._borne_out(candidate, candidate.sparse, sparse, start, block, tests)
+        if made is None and whole is not None:
+            made = self._borne_out(candidate, origin.values, whole, start, block, tests)
+        return made
 
     def _borne_out(
         self,
