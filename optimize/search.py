@@ -13,7 +13,8 @@ from gridtune.optimize.budget import Budget, Meter
 from gridtune.optimize.config import SearchConfig
 from gridtune.optimize.exploration import Exploration
 from gridtune.optimize.front.front import front
-from gridtune.optimize.recommend.recommender import LEAST, LEAST_RUNS, Recommender
+from gridtune.optimize.recommend.plan import LEAST, LEAST_RUNS
+from gridtune.optimize.recommend.recommender import Recommender
 from gridtune.optimize.records.evaluations import Archive, Constraint
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.guards import LONGEST, NO_MORE_LOSS, NO_STARVATION

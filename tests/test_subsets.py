@@ -1,9 +1,11 @@
 """Changes of a configuration: what a new policy brings along counts only where it is not its default."""
 
+from math import ceil
 from types import SimpleNamespace
 
 import pytest
 
+from gridtune.optimize.recommend.plan import Plan, plan
 from gridtune.optimize.recommend.recommender import Recommender
 from gridtune.optimize.recommend.recommender import _Candidate as Candidate
 from gridtune.optimize.recommend.subsets import Subsets
@@ -125,8 +127,35 @@ def test_elimination_begins_with_the_changes_that_the_model_expects_to_suffice(
         combined=lambda values, paths: {path: values[path] for path in paths},
         rounded=dict,
     )
-    candidate = Candidate([], False, SimpleNamespace(values=dict.fromkeys(changed, 1)), {}, changed)
+    candidate = Candidate([], False, SimpleNamespace(values=dict.fromkeys(changed, 1)), {}, changed, changed)
     block = SimpleNamespace(run=lambda some: [one or {"": 0} for one in some])
-    found = recommender._thinned(candidate, block, single=False)
+    found = recommender._thinned(candidate, block, Plan((16,), elimination=3))
     assert tried == sizes
     assert len(found.changed) == min((one for one in sizes if one >= needed), default=16)
+
+
+def test_changes_are_left_out_alone_where_runs_suffice_for_that():
+    wide = plan(1000, [9, 10, 8], 1, 0.0, certain=False)
+    assert wide == Plan((9, 10, 8), elimination=6, confirmation=12, tries=4, single=True)
+    assert plan(150, [9, 10, 8], 1, 0.0, certain=False) == Plan((9, 10, 8), 3, 12, tries=2, single=True)
+    assert plan(100, [9, 10, 8], 1, 0.0, certain=False) == Plan((9, 10), 3, 12, single=False)
+    assert plan(40, [9, 10, 8], 1, 0.0, certain=False) == Plan((9,), 3, 7, single=False)
+    assert plan(20, [9, 10, 8], 1, 0.0, certain=False) == Plan((9,), 0, 6)
+    assert plan(18, [9, 10, 8], 1, 0.0, certain=False) == Plan()
+    assert plan(1000, [], 1, 0.0, certain=False) == Plan()
+
+
+@pytest.mark.parametrize("certain", [False, True])
+@pytest.mark.parametrize("replay", [0.0, 3.5])
+@pytest.mark.parametrize("changes", [[1], [4, 17, 2], [30, 30, 30]])
+def test_a_plan_never_takes_more_runs_than_are_left(certain, replay, changes):
+    for left in range(0, 400, 7):
+        found = plan(left, changes, 2, replay, certain=certain)
+        count = len(found.changes)
+        logs = 2 if found.elimination else 1  # replays with more jobs may be left out
+        repeated = certain * (1 + 2 * count)
+        taken = found.runs - repeated + 2 * count + ceil(logs * (1 + 2 * count) * replay)
+        assert not count or taken <= left
+        assert found.changes == tuple(changes[:count])
+        if not certain and count:
+            assert found.confirmation >= 6

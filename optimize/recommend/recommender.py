@@ -1,9 +1,10 @@
 """Sparse recommendations: found by leaving changes out, confirmed on seeds that nothing before has used.
 
-A configuration of the front differs from the baseline in many parameters, most of which do nothing. A
-surrogate model of all runs orders the changes by what they add; paired runs decide how few of them keep
-`KEEP` of each significant gain and make nothing worse. What is left is run on further seeds beside the
-baseline and the whole configuration: only these runs say what a recommendation gains and costs.
+A configuration of the front differs from the baseline in many parameters, most of which do nothing. One run
+without each change orders the changes by what is lost without them; a surrogate model of all runs does where
+these are too many runs. Paired runs decide how few changes keep `KEEP` of each significant gain and make
+nothing worse. What is left is run on further seeds beside the baseline and the whole configuration: only
+these runs say what a recommendation gains and costs.
 
 Source: C. Fawcett and H. Hoos, Analysing Differences between Algorithm Configurations through Ablation,
 Journal of Heuristics 22(4), 2016.
@@ -11,7 +12,7 @@ Journal of Heuristics 22(4), 2016.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -20,6 +21,7 @@ import numpy as np
 from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.harm import MUCH, beyond, harms, harms_of_replay, ratio, worst_of
+from gridtune.optimize.recommend.plan import Plan, plan
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Change
@@ -35,15 +37,9 @@ from gridtune.threads import one_thread
 
 KEEP = 0.9  # of each significant gain of the whole configuration
 CONFIRMED = 0.8  # the same on the seeds of the confirmation, which chance moves, too
-ELIMINATION, CONFIRMATION = 6, 12  # replications, at most
-LEAST_ELIMINATION, LEAST_CONFIRMATION = 3, 6  # replications without which they are left out
 FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATION + 2000
-LEAST = 3 * LEAST_CONFIRMATION  # runs without which nothing can be confirmed
 MOST = 3  # recommendations
 ROUNDS = 3  # in which others are tried where all were refused
-TRIES = 4  # subsets of a configuration that are run
-SINGLES = 10  # runs without one change each, about
-LEAST_RUNS = LEAST + (2 + TRIES) * LEAST_ELIMINATION + SINGLES  # to find and confirm one recommendation
 
 
 @dataclass
@@ -55,7 +51,8 @@ class _Candidate:
         compromise: whether it is the compromise.
         origin: the configuration on the front.
         sparse: its values with as few changes as suffice.
-        changed: its changed parameters, the most effective first.
+        changed: parameters that are changed there, the most effective first.
+        ordered: all its changed parameters that have an effect, the most effective first.
     """
 
     chosen: list[Objective]
@@ -63,6 +60,7 @@ class _Candidate:
     origin: Evaluation
     sparse: Configuration
     changed: list[str]
+    ordered: list[str]
 
 
 class Recommender:
@@ -116,27 +114,27 @@ class Recommender:
         candidates = self._candidates()
         if not candidates:
             return ()
-        candidates, eliminating, confirming, single = self._affordable(candidates)
-        if not candidates:
+        changes = [len(one.changed) for one in candidates]
+        left = self._left() // len(self._settings.run_in)
+        each, certain = self._settings.replications, self._front.certain
+        chosen = plan(left, changes, each, self._replay, certain=certain)
+        if not chosen.changes:
             self._evaluator.note(
                 "note: too few runs are left to confirm recommendations; more --runs or --time allow it"
             )
             return ()
-        runs = len(candidates) * (eliminating * (1 + TRIES) + 2 * confirming) + eliminating + confirming
-        runs += sum(len(one.changed) for one in candidates) * single
         done = len(self._evaluator.table)
-        self._evaluator.progress.expect(done + runs * len(self._settings.run_in))
-        first = FIRST_CONFIRMATION if self._front.certain else FIRST_ELIMINATION
-        elimination = Block(self._evaluator, range(first, first + eliminating))
-        confirmation = Block(self._evaluator, range(FIRST_CONFIRMATION, FIRST_CONFIRMATION + confirming))
-        if eliminating:
-            thinned = [self._thinned(one, elimination, single) for one in candidates]
-            candidates = [one for one in thinned if one is not None]
-        else:
-            candidates = [self._expected(one) for one in candidates]
+        self._evaluator.progress.expect(done + chosen.runs * len(self._settings.run_in))
+        first, sure = FIRST_CONFIRMATION if certain else FIRST_ELIMINATION, FIRST_CONFIRMATION
+        elimination = Block(self._evaluator, range(first, first + chosen.elimination))
+        confirmation = Block(self._evaluator, range(sure, sure + chosen.confirmation))
+        thinned = [self._thinned(one, elimination, chosen) for one in candidates[: len(chosen.changes)]]
+        candidates = [one for one in thinned if one is not None]
+        some = [values for one in candidates for values in (one.sparse, one.origin.values)]
+        confirmation.run([{}, *some] if some else [])
         found: dict[str, tuple[_Candidate, Recommendation]] = {}
-        for one in candidates:
-            made = self._confirmed(one, confirmation, len(candidates) * len(self._objectives))
+        for waiting, one in zip(range(len(candidates), 0, -1), candidates, strict=True):
+            made = self._confirmed(one, confirmation, len(candidates) * len(self._objectives), waiting)
             if made is not None:
                 found.setdefault(key(made.values), (one, made))
         every = [made for _, made in found.values()]
@@ -185,69 +183,33 @@ class Recommender:
         for at, objectives in list(chosen.items())[:MOST]:
             origin = members[at].evaluation
             changed = self._subsets.ordered(origin.values)
-            found.append(_Candidate(objectives, at == compromise, origin, origin.values, changed))
+            found.append(_Candidate(objectives, at == compromise, origin, origin.values, changed, changed))
         return found
 
-    def _affordable(self, candidates: list[_Candidate]) -> tuple[list[_Candidate], int, int, bool]:
-        """As many candidates as runs allow, with the replications of elimination and of confirmation.
-
-        And whether runs are left to leave out each change alone.
-        """
-        left = self._left() // len(self._settings.run_in)
-        for count in range(len(candidates), 0, -1):
-            # A sparse configuration is evaluated as any other.
-            fixed = count * self._settings.replications
-            left_here = left - fixed - ceil(2 * (1 + 2 * count) * self._replay)
-            sure = 1 + 2 * count  # the baseline, sparse and whole configurations
-            tries = 1 + (1 + TRIES) * count
-            singles = sum(len(one.changed) for one in candidates[:count])
-            if self._front.certain:  # one run tells all, and the confirmation repeats those of before
-                if left_here >= tries:
-                    return candidates[:count], 1, 1, left_here >= tries + singles
-                continue
-            # A single one is rather confirmed by fewer runs than told with changes that do nothing.
-            least = LEAST_CONFIRMATION if count == 1 else CONFIRMATION
-            room = left_here - LEAST_ELIMINATION * tries
-            if room >= least * sure:
-                confirmation = min(CONFIRMATION, room // sure)
-                spare = left_here - confirmation * sure
-                single = spare >= singles + LEAST_ELIMINATION * tries
-                elimination = min(ELIMINATION, (spare - singles * single) // tries)
-                return candidates[:count], elimination, confirmation, single
-        for logs in (2, 1):  # the replays with more jobs may be left out
-            left_here = left - fixed - ceil(logs * sure * self._replay)
-            if left_here >= LEAST_CONFIRMATION * sure:
-                return candidates[:1], 0, min(CONFIRMATION, left_here // sure), False
-        return [], 0, 0, False
-
-    def _thinned(self, candidate: _Candidate, block: Block, single: bool) -> _Candidate | None:
+    def _thinned(self, candidate: _Candidate, block: Block, chosen: Plan) -> _Candidate | None:
         """The configuration with the fewest changes that keep its gains in these runs.
 
-        None if it breaks a constraint in these runs, with all changes and with some.
-
-        Args:
-            single: whether to leave out each change alone first.
+        Without such runs, with those that are expected to. None if it breaks a constraint in these runs, with
+        all changes and with some.
         """
-        values = candidate.origin.values
+        values, changed = candidate.origin.values, candidate.changed
+        size = self._subsets.enough(changed, values, KEEP) if len(changed) > 1 else 1
+        if not chosen.elimination:
+            return self._with(candidate, changed[:size]) if len(changed) > 1 else candidate
         start, whole = block.run([{}, values])
         if start is None or whole is None:
             return candidate
-
-        def tried(paths: list[str]) -> _Candidate | None:
-            made = self._with(candidate, paths)
-            sample = block.run([made.sparse])[0]
-            fits = sample is not None and self._suffices(sample, whole, start, KEEP, block)
-            return made if fits else None
-
-        active = self._active(candidate, block) if single else []
-        best = (tried(active) if active else None) or candidate
-        changed = best.changed
-        low, high = 0, len(changed)  # so many changes keep too little, so many keep enough
-        size = self._subsets.enough(changed, values, KEEP)
-        for _ in range(TRIES - single):
+        if chosen.single:
+            changed, size = self._by_loss(candidate, block, start, whole)
+        best = candidate = replace(candidate, ordered=changed)
+        # So many changes keep too little, so many keep enough.
+        low, high = 0, len(changed) + (len(changed) < len(candidate.changed))
+        for _ in range(chosen.tries):
             if not low < size < high:
                 break
-            if made := tried(changed[:size]):
+            made = self._with(candidate, changed[:size])
+            sample = block.run([made.sparse])[0]
+            if sample is not None and self._suffices(sample, whole, start, KEEP, block):
                 best, high = made, size
                 size = size - 1 if size - low <= 2 else (low + size) // 2
             else:
@@ -257,25 +219,41 @@ class Recommender:
             return None
         return best
 
-    def _expected(self, candidate: _Candidate) -> _Candidate:
-        """The configuration with the fewest changes that are expected to keep its gains."""
+    def _by_loss(
+        self, candidate: _Candidate, block: Block, start: Sample, whole: Sample
+    ) -> tuple[list[str], int]:
+        """Its changes by what is lost without each alone, and how many of them are expected to suffice.
+
+        One run without each says so; losses are expected to add up. What makes no difference is left out.
+        """
         values, changed = candidate.origin.values, candidate.changed
-        if len(changed) < 2:
-            return candidate
-        return self._with(candidate, changed[: self._subsets.enough(changed, values, KEEP)])
+        single = Block(self._evaluator, block.replications[:1])
+        others = [[one for one in changed if one != path] for path in changed]
+        before, full, *left = single.run(
+            [{}, values, *(self._subsets.combined(values, one) for one in others)]
+        )
+        if before is None or full is None:
+            return changed, len(changed)
+        gains = {one: whole.change(one, start) for one in self._objectives}
+        sure = {one: gain.difference.mean for one, gain in gains.items() if _sure(gain, better=True)}
+        losses = dict[str, list[float]]()
+        for path, sample in zip(changed, left, strict=True):
+            if sample is None:
+                losses[path] = [1.0] * (len(sure) + 1)
+            elif not _alike(sample, full):
+                lost = [full.change(one, sample).difference.mean / gain for one, gain in sure.items()]
+                found = harms_of_replay(full.means, sample.means, self._evaluator.table.units)
+                worst = max((ratio(one) for one in beyond(found, before.means)), default=1.0)
+                losses[path] = [*lost, 1 - 1 / worst if worst > MUCH else 0.0]
+        order = sorted(losses, key=lambda path: -max(losses[path]))
+        together = np.cumsum([losses[path] for path in reversed(order)], axis=0)
+        able = [count for count, each in enumerate(together, 1) if max(each) <= 1 - KEEP]
+        return order, max(len(order) - max(able, default=0), 1)
 
     def _with(self, candidate: _Candidate, paths: list[str]) -> _Candidate:
         """The configuration with some of its changes, in round numbers."""
         sparse = self._subsets.rounded(self._subsets.combined(candidate.origin.values, paths))
         return replace(candidate, sparse=sparse, changed=paths)
-
-    def _active(self, candidate: _Candidate, block: Block) -> list[str]:
-        """Its changed parameters but for those without which a run gives exactly the same."""
-        values, changed = candidate.origin.values, candidate.changed
-        others = [[one for one in changed if one != path] for path in changed]
-        single = Block(self._evaluator, block.replications[:1])
-        whole, *left = single.run([values, *(self._subsets.combined(values, paths) for paths in others)])
-        return [path for path, sample in zip(changed, left, strict=True) if not _alike(sample, whole)]
 
     def _suffices(self, sample: Sample, whole: Sample, start: Sample, share: float, block: Block) -> bool:
         """Whether a sparse configuration keeps that share of each gain, and makes nothing worse.
@@ -308,27 +286,46 @@ class Recommender:
                 return True
         return False
 
-    def _confirmed(self, candidate: _Candidate, block: Block, tests: int) -> Recommendation | None:
+    def _confirmed(
+        self, candidate: _Candidate, block: Block, tests: int, waiting: int
+    ) -> Recommendation | None:
         """The recommendation that the runs of the confirmation bear out; None if they bear out none.
 
-        As there are several tests, one of them must be the surer (Bonferroni).
+        That is the sparse configuration, one with more of the changes if runs are left, or the whole one.
+
+        Args:
+            candidate: that was thinned out.
+            block: runs the confirmation.
+            tests: as there are several, one of them must be the surer (Bonferroni).
+            waiting: candidates that need runs, this one included.
         """
-        origin = candidate.origin
-        start, sparse, whole = block.run([{}, candidate.sparse, origin.values])
+        values = candidate.origin.values
+        start, whole = block.run([{}, values])
         if start is None:
             return None
-        made = None
-        if sparse is not None and (
-            whole is None
-            or (
-                self._suffices(sparse, whole, start, CONFIRMED, block)
-                and not self._worse_on_logs(candidate.sparse, origin.values)
-            )
-        ):
-            made = self._borne_out(candidate, candidate.sparse, sparse, start, block, tests)
-        if made is None and whole is not None:
-            made = self._borne_out(candidate, origin.values, whole, start, block, tests)
-        return made
+        for one in self._reduced(candidate, block, waiting):
+            sample = block.run([one.sparse])[0]
+            if sample is not None and (
+                whole is None
+                or (
+                    self._suffices(sample, whole, start, CONFIRMED, block)
+                    and not self._worse_on_logs(one.sparse, values)
+                )
+            ):
+                made = self._borne_out(one, one.sparse, sample, start, block, tests)
+                if made is not None:
+                    return made
+        return None if whole is None else self._borne_out(candidate, values, whole, start, block, tests)
+
+    def _reduced(self, candidate: _Candidate, block: Block, waiting: int) -> Iterator[_Candidate]:
+        """The sparse configuration, and one with half of the changes that it lacks if runs are left."""
+        yield candidate
+        few, every = len(candidate.changed), candidate.ordered
+        larger = self._with(candidate, every[: (few + len(every) + 1) // 2])
+        kept = ceil((2 * (1 + 2 * waiting) + 2) * self._replay) + waiting * self._settings.replications
+        left = self._left() - kept * len(self._settings.run_in)
+        if few < len(larger.changed) and block.cost([larger.sparse]) <= left:
+            yield larger
 
     def _borne_out(
         self,

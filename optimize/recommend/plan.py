@@ -1,0 +1,74 @@
+"""How the runs that are left are divided: how many candidates are confirmed, and how changes are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+ELIMINATION, CONFIRMATION = 6, 12  # replications, at most
+LEAST_ELIMINATION, LEAST_CONFIRMATION = 3, 6  # replications without which they are left out
+LEAST = 3 * LEAST_CONFIRMATION  # runs without which nothing can be confirmed
+TRIES, LEAST_TRIES = 4, 2  # subsets of a configuration that are run; where each change was left out alone
+SINGLES = 10  # runs without one change each, about
+LEAST_RUNS = LEAST + (2 + TRIES) * LEAST_ELIMINATION + SINGLES  # to find and confirm one recommendation
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is done with the runs that are left.
+
+    Attributes:
+        changes: of each candidate that is confirmed.
+        elimination: replications in which changes are left out; 0 if there is no elimination.
+        confirmation: replications of the confirmation.
+        tries: subsets of each candidate that may be run in the elimination.
+        single: whether each change is left out alone first, in one run.
+    """
+
+    changes: tuple[int, ...] = ()
+    elimination: int = 0
+    confirmation: int = 0
+    tries: int = TRIES
+    single: bool = False
+
+    @property
+    def runs(self) -> int:
+        """That it takes of each case, replays of logs aside."""
+        count = len(self.changes)
+        thinned = self.elimination * (1 + (1 + self.tries) * count) + self.single * sum(self.changes)
+        return thinned + self.confirmation * (1 + 2 * count)  # the baseline, sparse and whole configurations
+
+
+def plan(left: int, changes: Sequence[int], each: int, replay: float, *, certain: bool) -> Plan:
+    """As many candidates as runs allow.
+
+    Args:
+        left: runs of each case that are left.
+        changes: of each candidate, the first that is wanted first.
+        each: runs by which a sparse configuration is evaluated as any other is.
+        replay: runs that one replay of whole logs counts as.
+        certain: whether one run of a configuration tells all.
+    """
+    for count in range(len(changes), 0, -1):
+        room, some = left - count * each - ceil(2 * (1 + 2 * count) * replay), tuple(changes[:count])
+        for tries, single in ((TRIES, True), (LEAST_TRIES, True), (TRIES, False)):
+            if certain:  # the confirmation repeats runs of the elimination
+                if Plan(some, 1, 0, tries, single).runs <= room:
+                    return Plan(some, 1, 1, tries, single)
+                continue
+            # A single one is rather confirmed by fewer runs than told with changes that do nothing.
+            least = LEAST_CONFIRMATION if count == 1 and not single else CONFIRMATION
+            if Plan(some, LEAST_ELIMINATION, least, tries, single).runs <= room:
+                sure = 1 + 2 * count
+                others = Plan(some, LEAST_ELIMINATION, 0, tries, single).runs
+                confirmation = min(CONFIRMATION, (room - others) // sure)
+                spare = room - Plan(some, 0, confirmation, tries, single).runs
+                return Plan(
+                    some, min(ELIMINATION, spare // (1 + (1 + tries) * count)), confirmation, tries, single
+                )
+    for logs in (2, 1):  # the replays with more jobs may be left out
+        room = left - each - ceil(logs * 3 * replay)
+        if changes and not certain and room >= LEAST:
+            return Plan((changes[0],), 0, min(CONFIRMATION, room // 3))
+    return Plan()
