@@ -107,8 +107,8 @@ def test_every_configuration_of_a_finite_space_is_listed_once():
 
 def test_the_automatic_choice_follows_budget_and_space():
     assert find("auto", 200, SPACE).name == "surrogate"
-    assert find("auto", 499, SPACE).name == "surrogate"
-    assert find("auto", 500, SPACE).name == "nsga2"
+    assert find("auto", 999, SPACE).name == "surrogate"
+    assert find("auto", 1000, SPACE).name == "nsga2"
     assert find("auto", 5000, SPACE).name == "nsga2"
     assert find("auto", 4, FINITE).name == "exhaustive"
     assert find("auto", 3, FINITE).name == "surrogate"

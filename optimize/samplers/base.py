@@ -27,7 +27,7 @@ from gridtune.scenarios.errors import ScenarioError
 
 Result = Sequence[float] | None  # means of the objectives in their order; None for a failed evaluation
 
-MANY = 500  # evaluations from which on NSGA-II found the better fronts
+MANY = 1000  # evaluations from which on proposals of the surrogate take longer than most simulations
 
 
 class Sampler(ABC):
@@ -174,8 +174,8 @@ def samplers() -> dict[str, type[Sampler]]:
 def find(name: str, budget: int, space: Space) -> type[Sampler]:
     """The sampler of that name.
 
-    `auto` lists a space that the budget can cover; else it takes the surrogate below 500 evaluations, NSGA-II
-    from there on; `docs/samplers.md` says why.
+    `auto` lists a space that the budget can cover; else it takes the surrogate below 1,000 evaluations,
+    NSGA-II from there on; `docs/samplers.md` says why.
 
     Raises:
         ScenarioError: there is none.
