@@ -192,6 +192,15 @@ def test_what_is_worse_under_todays_load_is_told_of_a_higher_one_where_it_is_muc
         ]
 
 
+def test_what_the_mean_over_cases_hides_is_told_of_the_case():
+    now = {"waited_max": 100.0, "waited_day": 1.0}
+    mean = harms_of_replay(now, {"waited_max": 150.0, "waited_day": 1.0}, {})
+    for most, again in ((200.0, []), (900.0, [("waited_max", "b")])):
+        later = harms_of_replay(now, {"waited_max": most, "waited_day": 4.0}, {})
+        told = worst_of([*(replace(one, case="b") for one in later), *mean])
+        assert {(one.metric, one.case) for one in told} == {("waited_max", ""), ("waited_day", "b"), *again}
+
+
 def test_a_class_of_jobs_may_be_called_like_a_queue():
     assert definition("waiting_mean.queue-x") == definition("waiting_mean.x")
     assert str(label("waiting_mean.queue-x")) == "waiting time of queue-x jobs (mean)"

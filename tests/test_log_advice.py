@@ -332,3 +332,20 @@ def test_an_export_says_what_changes_under_slurm(log):
     comments = [line for line in exported(found, str(number)).splitlines() if line.startswith("#")]
     assert "#   SchedulerType=sched/builtin" in comments
     assert "Slurm" not in exported(found, "baseline")
+
+
+def test_harm_in_one_of_several_scenarios_is_told_where_the_mean_hides_it(log):
+    def work(task):
+        made = dict(simulated(3 * 86400.0)(task))
+        better = task.values.get("site.cluster.policy") == "easy"
+        first = task.scenario.name != "other"
+        noise = np.random.default_rng([task.replication, 4]).normal()
+        gain = 3000.0 if first else -2000.0
+        made["waited_p95.size-large"] = Metric(7200.0 - gain * better + noise, "s")
+        return made
+
+    scenario = load("batch/replay").override({"workload.trace": str(log), "site.cluster.policy": "fcfs"})
+    made = found(log, work, others=[replace(scenario, name="other")])
+    (one,) = made.recommendations
+    assert {(harm.metric, harm.case) for harm in one.harms} == {("waited_p95.size-large", "other")}
+    assert "(in other" in harm_text(one.harms[0])

@@ -107,15 +107,15 @@ def beyond(found: Iterable[Harm], baseline: Mapping[str, float]) -> list[Harm]:
 
 
 def worst_of(found: Iterable[Harm]) -> tuple[Harm, ...]:
-    """Of each metric the greatest harm; under a higher load again where it is much greater there.
+    """Of each metric the greatest harm; again for one case or a higher load where it is much greater there.
 
     The order is that of `harms`, by load.
     """
-    worst: dict[tuple[str, float], Harm] = {}
-    for one in sorted(found, key=lambda one: (one.load, -ratio(one))):
-        before = worst.get((one.metric, 1.0))
-        if before is None or (one.load > 1 and ratio(one) > MUCH * ratio(before)):
-            worst.setdefault((one.metric, one.load), one)
+    worst: dict[tuple[str, bool, float], Harm] = {}
+    for one in sorted(found, key=lambda one: (one.load, one.case != "", -ratio(one))):
+        before = worst.get((one.metric, False, 1.0))
+        if before is None or ratio(one) > MUCH * ratio(before):
+            worst.setdefault((one.metric, one.case != "", one.load), one)
     return _ordered(worst.values())
 
 

@@ -344,6 +344,8 @@ class Recommender:
             self.refused[number] = broken
             return None
         harmed = harms(start.metrics, sample.metrics, units, changes)
+        for case, runs in sample.by_case.items():  # what the mean over the cases hides, of objectives, too
+            harmed += tuple(replace(one, case=case) for one in harms(start.by_case[case], runs, units, ()))
         if self._replay:
             before, after = self._whole.run([{}, configuration])
             broken = _broken(self._whole, before, after)
@@ -351,6 +353,10 @@ class Recommender:
                 self.refused[number] = broken
                 return None
             harmed += harms_of_replay(before.means, after.means, units)
+            for case, runs in after.by_case.items():
+                was = {name: value for name, (value,) in before.by_case[case].items()}
+                now = {name: value for name, (value,) in runs.items()}
+                harmed += tuple(replace(one, case=case) for one in harms_of_replay(was, now, units))
             before, after = self._under_load([{}, configuration])
             if before is not None and after is not None:
                 harmed += harms_of_replay(before.means, after.means, units, LOAD)

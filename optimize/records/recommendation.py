@@ -39,6 +39,7 @@ class Harm:
         low, high: 95 % interval of their difference; the difference itself in a replay.
         replay: whether it is of one run of each on the logs as they are.
         load: times the logs' load, of such a run.
+        case: the one of several scenarios or seeds that it is found in; empty for the mean over all.
     """
 
     metric: str
@@ -49,6 +50,7 @@ class Harm:
     high: float
     replay: bool = False
     load: float = 1.0
+    case: str = ""
 
 
 @dataclass(frozen=True)

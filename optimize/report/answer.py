@@ -228,6 +228,7 @@ def harm_text(one: Harm) -> str:
     way = "lower" if gap < 0 else "higher"
     where = " (log as it is)" if one.replay else ""
     where = f" ({_more_load(one)})" if one.load > 1 else where
+    where = f" (in {one.case}{', log as it is' * one.replay})" if one.case else where
     if name.percent:
         return f"{name} {abs(100 * gap):.2g} points {way}{where}"
     if one.baseline <= 0 or one.mean / one.baseline >= MANY:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite, nan
 
 from gridtune.optimize.front.changes import Change, change
@@ -23,10 +23,12 @@ class Sample:
         evaluation: its objectives and cases.
         metrics: every metric by name, one value per replication; of several cases the mean over those in
             which it is finite, not a number where it is in none.
+        by_case: the same of each of several cases, by its name; empty where there is one.
     """
 
     evaluation: Evaluation
     metrics: Mapping[str, tuple[float, ...]]
+    by_case: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
 
     @property
     def means(self) -> dict[str, float]:
@@ -87,15 +89,20 @@ class Block:
         found = evaluated(0, configuration, by_case, self.evaluator.settings)
         if isinstance(found, Failed):
             return found.reason
-        names = sorted({name for case in by_case for run in case for name in run})
-        by_replication = list(zip(*by_case, strict=True))
-        metrics = {name: tuple(_mean(name, runs) for runs in by_replication) for name in names}
-        return Sample(found, metrics)
+        cases = self.evaluator.settings.run_in
+        each = {case.name: _metrics([runs]) for case, runs in zip(cases, by_case, strict=True)}
+        return Sample(found, _metrics(by_case), each if len(each) > 1 else {})
 
     def broken(self, sample: Sample) -> tuple[str, ...]:
         """Metrics whose constraints a configuration breaks in these runs."""
         constraints, cases = self.evaluator.settings.constraints, sample.evaluation.cases
         return tuple(one.metric for one in constraints if violation(excesses([one], cases)) > 0)
+
+
+def _metrics(by_case: Sequence[Sequence[Metrics]]) -> dict[str, tuple[float, ...]]:
+    """Each metric by name, one value per replication."""
+    names = sorted({name for case in by_case for run in case for name in run})
+    return {name: tuple(_mean(name, runs) for runs in zip(*by_case, strict=True)) for name in names}
 
 
 def _mean(name: str, runs: Sequence[Metrics]) -> float:
