@@ -18,7 +18,7 @@ from gridtune.model.job import QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
 from gridtune.model.record import Record
 
-define("preemptions", "kills", "minimize", "executions that made way for jobs of a higher QOS")
+define("preemptions", "preemptions", "minimize", "executions that made way for jobs of a higher QOS")
 define("preempted_jobs", "jobs", "minimize", "jobs lost because they made way")
 
 Mode = Literal["requeue", "cancel", "checkpoint", "suspend"]

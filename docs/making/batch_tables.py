@@ -18,7 +18,7 @@ def calibrated_table(rows: dict[str, Any]) -> str:
     ]
     for name, row in rows.items():
         logged = next(tested["mean"] for tested in row["tested"] if tested["what"] == "log")
-        title = f"{name}, {row['jobs']:,} jobs, mean wait {logged:,.0f} s"
+        title = f"{name}, {row['jobs']:,} jobs, logged mean wait {logged:,.0f} s"
         for tested in row["tested"]:
             if tested["what"] != "log":
                 what = "`easy` on all nodes" if tested["what"].startswith("easy") else tested["what"]
@@ -76,8 +76,8 @@ def _plain(value: Any) -> str:
         return ", ".join(str(part) if name == "kind" else f"{name} {part}" for name, part in value.items())
     if isinstance(value, list):
         return " and ".join(
-            f"in {sum(end - begin for begin, end in times['hours']):g} hours of the week for jobs of at most "
-            f"{times['longest'] / 3600:g} h"
+            f"of {sum(end - begin for begin, end in times['hours']):g} hours a week (only jobs of at most "
+            f"{times['longest'] / 3600:g} h start)"
             for times in value
         )
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -86,8 +86,8 @@ def _plain(value: Any) -> str:
 def held_out_table(rows: list[dict[str, Any]]) -> str:
     """A row for each recommendation: what later weeks say of it; then the searches without one."""
     lines = [
-        "| log | seed | mean slow-down | longest wait, h | worse metrics | named | named at +20 % load "
-        "| worst of the others |",
+        "| log | seed | mean slow-down | longest wait, h | worse metrics | named | only at +20 % load "
+        "| worst not named |",
         "|---|---:|---:|---:|---:|---:|---:|---|",
     ]
     for row in sorted(rows, key=lambda row: (row["log"], row["seed"])):
@@ -96,7 +96,7 @@ def held_out_table(rows: list[dict[str, Any]]) -> str:
             longest = "→".join(f"{value / 3600:.3g}" for value in one["longest"])
             others = {name: after / before for name, (before, after) in one["unsaid"].items()}
             worst = max(others, key=lambda name: others[name], default="")
-            told = f"`{worst}`, {others[worst]:.1f} times" if worst else "none"
+            told = f"`{worst}` ×{others[worst]:.1f}" if worst else "none"
             now, busier = len(one["named"]), len(one["busier"])
             worse = f"{now + busier + len(others)} of {one['statements']}"
             head = f"| {row['log']} | {row['seed']} |"

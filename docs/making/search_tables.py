@@ -20,11 +20,12 @@ def fronts_table(data: dict[str, Any]) -> str:
         return ""
     names = data["objectives"]
     baseline = _means([data["papers"]["baseline"]], names)[0]
-    fronts, settings, volume = _in_one_box(data)
+    fronts, settings, volume, better = _in_one_box(data)
     ranges = " | ".join(f"range of `{name}`" for name in names)
     lines = [
-        f"| seed | sampler | runs | configurations | distinct | middleware | {ranges} | hypervolume |",
-        f"|---|---|---:|---:|---:|---|{'---:|' * len(names)}---:|",
+        "| seed | sampler | runs | configurations | distinct | middleware "
+        f"| {ranges} | hypervolume | better volume |",
+        f"|---|---|---:|---:|---:|---|{'---:|' * len(names)}---:|---:|",
     ]
     for row, configurations in fronts:
         wide = [
@@ -34,38 +35,50 @@ def fronts_table(data: dict[str, Any]) -> str:
         cells = (
             str(row["seed"]), row["sampler"], f"{row['runs']:,}", str(len(configurations)),
             str(_distinct(row["objectives"], names)), ", ".join(_kinds(row["front"])), *wide,
-            f"{volume(configurations):.3f}",
+            f"{volume(configurations):.3f}", f"{better(configurations):.3f}",
         )  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     empty = " | ".join([""] * (4 + len(names)))
-    lines.append(f"| | settings of the papers | {empty} | {volume(settings):.3f} |")
+    lines.append(f"| | settings of the papers | {empty} | {volume(settings):.3f} | {better(settings):.3f} |")
     return "\n".join(lines)
 
 
 def volumes_text(data: dict[str, Any]) -> str:
-    """The mean hypervolume of the default sampler, in those of the papers' settings and of random search."""
-    fronts, settings, volume = _in_one_box(data)
-    auto, other = (
-        fmean(volume(front) for row, front in fronts if row["sampler"] == sampler)
-        for sampler in ("auto", "random")
-    )
-    union = volume([one for _, front in fronts for one in front])
+    """Both volumes of the default sampler's fronts, in those of the papers' settings and of random search."""
+    fronts, settings, volume, better = _in_one_box(data)
+
+    def ratio(measure: Callable[..., float]) -> float:
+        auto, other = (
+            fmean(measure(front) for row, front in fronts if row["sampler"] == sampler)
+            for sampler in ("auto", "random")
+        )
+        return auto / other
+
+    auto = fmean(volume(front) for row, front in fronts if row["sampler"] == "auto")
     said = (
-        f"The mean hypervolume of `auto` is {auto / volume(settings):.0f} times that of the papers' "
-        f"settings, and {auto / other:.2f} times that of random search. All fronts together have a "
-        f"hypervolume of {union:.2f}, {union / other:.2f} times that of random search."
+        f"The mean better volume of `auto` is {ratio(better):.2f} times that of random search. Its mean "
+        f"hypervolume is {ratio(volume):.2f} times that of random search, and {auto / volume(settings):.0f} "
+        f"times that of the papers' settings."
     )
     return fill(said, 150)
 
 
-def _in_one_box(
-    data: dict[str, Any],
-) -> tuple[list[tuple[dict[str, Any], list[list[float]]]], list[list[float]], Callable[..., float]]:
-    """Each front with its means, the means of the papers' settings, and hypervolume in the box of all."""
+Fronts = list[tuple[dict[str, Any], list[list[float]]]]
+Volume = Callable[[list[list[float]]], float]
+
+
+def _in_one_box(data: dict[str, Any]) -> tuple[Fronts, list[list[float]], Volume, Volume]:
+    """Each front with its means, the means of the papers' settings, and two hypervolumes.
+
+    Both are shares of a box from the best values of all: one to the worst of all, one to the baseline's.
+    """
     names = data["objectives"]
     fronts = [(row, _means(row["objectives"], names)) for row in data["fronts"]]
     settings = _means([runs for name, runs in data["papers"].items() if name != "baseline"], names)
-    return fronts, settings, _volume([one for _, front in fronts for one in front] + settings)
+    (baseline,) = _means([data["papers"]["baseline"]], names)
+    every = [one for _, front in fronts for one in front] + settings
+    worst = [max(column) for column in zip(*every, strict=True)]
+    return fronts, settings, _volume(every, worst), _volume(every, baseline)
 
 
 def _means(configurations: Iterable[dict[str, list[float]]], names: list[str]) -> list[list[float]]:
@@ -76,17 +89,17 @@ def _means(configurations: Iterable[dict[str, list[float]]], names: list[str]) -
     ]
 
 
-def _volume(every: list[list[float]]) -> Callable[[list[list[float]]], float]:
-    """The hypervolume of configurations in the box of all, as a share of that box."""
-    columns = list(zip(*every, strict=True))
-    worst, width = [max(column) for column in columns], [max(column) - min(column) for column in columns]
+def _volume(every: list[list[float]], worst: list[float]) -> Volume:
+    """The hypervolume of configurations, as a share of the box from the best values of all to `worst`."""
+    width = [far - min(column) for column, far in zip(zip(*every, strict=True), worst, strict=True)]
 
     def volume(configurations: list[list[float]]) -> float:
         scaled = [
             [(x - far) / wide for x, far, wide in zip(one, worst, width, strict=True)]
             for one in configurations
+            if all(x < far for x, far in zip(one, worst, strict=True))
         ]
-        return float(moocore.hypervolume(scaled, ref=[0.0] * len(worst)))
+        return float(moocore.hypervolume(scaled, ref=[0.0] * len(worst))) if scaled else 0.0
 
     return volume
 

@@ -3,7 +3,8 @@
 Columns are found by name, in any order; what is not known is left out. Each row becomes the fields of the
 Standard Workload Format, so that the same checks and repairs hold.
 
-- Slurm: `sacct -a -X -P --format=` and `FORMAT`. Times are ISO without zone, or seconds since 1970
+- Slurm: `sacct -a -X -P --starttime=YYYY-MM-DD --format=` and `FORMAT` (without the date,
+  those of the current day alone). Times are ISO without zone, or seconds since 1970
   (`SLURM_TIME_FORMAT=%s`); steps (`12.batch`) are passed over. A cancelled job that started when it ended
   never ran; one that runs or waits is counted and left out. A task of an array is a job.
 - OAR: the columns of its table `jobs` (`job_id`, `submission_time`, `start_time`, `stop_time`, `state`,
@@ -130,7 +131,7 @@ def check_columns(line: str, where: object) -> None:
     Raises:
         TraceError: it names columns of sacct, but not all that are needed.
     """
-    remedy = f"use sacct -a -X -P --format={FORMAT}"
+    remedy = f"use sacct -a -X -P --starttime=YYYY-MM-DD --format={FORMAT}"
     known = {name for names in SLURM.values() for name in names}
     for names in ([text.strip().lower() for text in line.split(one)] for one in _SEPARATORS):
         if len(known.intersection(names)) >= FEWEST and {"state", "jobid", "jobidraw"}.intersection(names):

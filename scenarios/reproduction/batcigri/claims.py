@@ -99,14 +99,14 @@ def _regulated(made: Values) -> list[Claim]:
         hypothesis(
             "G1a",
             "scenario",
-            "waiting and running jobs are regulated around 64",
+            "waiting jobs plus used processors stay around 64",
             "section 4.1, figure 4",
             Finding("jobs from 600 to 3500 s", mean(made["mean"]), 60, 68),
         ),
         hypothesis(
             "G1b",
             "scenario",
-            "the regulation holds during the priority job",
+            "this also holds during the priority job",
             "figure 4",
             Finding("jobs from 2000 to 3800 s", mean(made["during"]), 60, 68),
         ),
@@ -128,7 +128,7 @@ def _schedule(made: Values) -> list[Claim]:
         hypothesis(
             "G3",
             "scenario",
-            "the priority job kills the jobs on half of the cluster, which run again",
+            "the priority job kills jobs on half of the cluster; they run again",
             "section 3.4, figure 5",
             always(
                 "16 kills, all at 2000 s",
@@ -149,7 +149,7 @@ def _schedule(made: Values) -> list[Claim]:
             "the first jobs start 90 s after the first submission",
             "section 3.6",
             always("at 90 s", [first == 90 for first in made["first"]]),
-            reason="the model holds the jobs of the first three cycles back, as section 3.6 says",
+            reason="the model holds jobs of three cycles back (section 3.6)",
         ),
         hypothesis(
             "G6",
@@ -174,7 +174,7 @@ def _gaps(made: Values, lagging: Values) -> list[Claim]:
         hypothesis(
             "G7b",
             "scenario",
-            "the gaps add a lag",
+            "the gaps make the experiment end later",
             "section 4.5",
             Finding("s by which it ends later", difference(lagging["end"], made["end"]), 50, 250),
         ),
@@ -200,10 +200,10 @@ def overhead(bench: Workbench) -> list[Claim]:
         definition(
             "G8b",
             "overhead",
-            "most overheads are around 2 and 3 seconds",
+            "most overheads are around 2 or 3 seconds",
             "figure 3",
             Finding("share from 2 up to 4 s", mean(made["around"]), low=0.75),
-            reason="that much of the law lies there",
+            reason="most of this law lies there",
         ),
     ]
 
@@ -255,8 +255,8 @@ def controllers(bench: Workbench) -> list[Claim]:
         hypothesis(
             "G9c",
             "controllers",
-            "a proportional controller alone keeps a static error",
-            "control theory: jobs that end are a constant disturbance",
+            "with ki = 0, the measure stays below the reference",
+            "control theory",
             Finding("jobs from 600 to 3500 s, with gain 0.3", mean(made["P, 0.3"]["mean"]), high=60),
         ),
     ]
@@ -303,12 +303,12 @@ def logged(bench: Workbench) -> list[Claim]:
     simulated = signals(simulate(scenario, bench.seed), HARVESTER)
     draw_log(bench.figure("log"), log, wanted, len(first.time), simulated)
     real = moments(second.load.tolist())
-    source = "log of a real CiGri (public repository of its authors)"
+    source = "log of CiGri's authors"
     return [
         hypothesis(
             "G10a",
             "log",
-            "the real controller adds a multiple of reference minus load in every cycle",
+            "the real controller changes its output in proportion to the error",
             source,
             Finding(
                 "error of its steps in the second half, by the law of the first, over their deviation",
@@ -320,7 +320,7 @@ def logged(bench: Workbench) -> list[Claim]:
         hypothesis(
             "G10b",
             "log",
-            "our PI controller, fed with the logged load, does what the real one did",
+            "our PI controller, given the logged load, does what the real one did",
             source,
             Finding(
                 "greatest difference from the actuator in the second half, over its range there",
@@ -331,7 +331,7 @@ def logged(bench: Workbench) -> list[Claim]:
         hypothesis(
             "G10c",
             "log",
-            "a first-order plant predicts the real load better than its last value does",
+            "the fitted model predicts the real load better than its last value does",
             source,
             Finding(
                 "error of one-step predictions in the second half, over that of persistence",
@@ -339,6 +339,7 @@ def logged(bench: Workbench) -> list[Claim]:
                 high=1,
                 strict=True,
             ),
+            reason="its error over that of the last value",
         ),
         hypothesis(
             "G10d",
@@ -354,10 +355,7 @@ def logged(bench: Workbench) -> list[Claim]:
                 )
                 for name in real
             ),
-            reason=(
-                "the first half is left out, in which our server fills from nothing; the log says neither "
-                "what else used the real one nor what the jobs wrote"
-            ),
+            reason="the log says neither what else used the real server nor what jobs wrote",
         ),
     ]
 

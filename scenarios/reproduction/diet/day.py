@@ -37,14 +37,14 @@ def regular(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D4b",
             name,
-            "DIET-ethic completes 1842 requests (-2.5 %)",
+            "DIET-ethic completes 1842 requests, 2.5 % fewer than legacy's best",
             source,
             Finding("completed", made.median("completed"), 1835, 1855),
         ),
         hypothesis(
             "D4c",
             name,
-            "three mandatory requests of each of nine later users kill an optional one",
+            "each mandatory request of the nine later users kills an optional one",
             "section 5.1.3",
             always("27 kills", [kills == 27 for kills in made.ethic["killed"]]),
         ),
@@ -64,7 +64,7 @@ def regular(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D5a",
             name,
-            "beyond 190 unfairness rises",
+            "beyond n_submit = 190, unfairness rises",
             source,
             *(
                 Finding(
@@ -79,7 +79,7 @@ def regular(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D5b",
             name,
-            "beyond 190 slightly fewer requests complete (killed at the deadline)",
+            "beyond n_submit = 190, slightly fewer requests complete",
             source,
             *(
                 Finding(
@@ -116,7 +116,7 @@ def irregular(bench: Workbench, name: str, figure: str, number: int) -> list[Cla
         hypothesis(
             "D6a",
             name,
-            "there is an n_submit at which the legacy system behaves well",
+            "the best n_submit leaves nobody unhappy, and completes nearly as many requests",
             source,
             Finding(f"unhappy users with {good}", made.median("unhappy_users", good), high=0),
             Finding(
@@ -128,14 +128,14 @@ def irregular(bench: Workbench, name: str, figure: str, number: int) -> list[Cla
         hypothesis(
             "D6b",
             name,
-            "a guess that is twice too high makes users unhappy",
+            "twice the best n_submit makes users unhappy",
             source,
             Finding(f"unhappy users with {more}", made.median("unhappy_users", more), low=1),
         ),
         hypothesis(
             "D6c",
             name,
-            "DIET-ethic tunes itself: no n_submit is better in one metric and as good in the two others",
+            "DIET-ethic tunes itself: no n_submit dominates it",
             source,
             *(
                 Finding(f"{n} does", share([made.dominates(n, k) for k in days]), high=0.5, strict=True)

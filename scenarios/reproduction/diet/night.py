@@ -22,7 +22,7 @@ def simultaneous(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D2a",
             name,
-            "legacy clients leave servers idle if n_submit is small",
+            "legacy leaves servers idle if n_submit is small",
             source,
             Finding(
                 "completed with n_submit = 50, over DIET-ethic's",
@@ -33,7 +33,7 @@ def simultaneous(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D2b",
             name,
-            "legacy behaves fairly well if n_submit is large (requests interleave)",
+            "legacy behaves fairly well if n_submit is large",
             source,
             *(
                 Finding(
@@ -62,7 +62,7 @@ def consecutive(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D3a",
             name,
-            "n_submit = 100 is ideal for the legacy system",
+            "n_submit = 100 is ideal for legacy",
             source,
             Finding("completed", made.median("completed", 100), 1000, 1000),
             happy(made.legacy[100]),
@@ -70,7 +70,7 @@ def consecutive(bench: Workbench) -> list[Claim]:
         definition(
             "D3b",
             name,
-            "fewer requests leave resources idle",
+            "a lower n_submit leaves servers idle",
             source,
             *(Finding(f"completed with {n}", made.median("completed", n), high=10 * n) for n in below[::5]),
             reason="ten clients cannot complete more than they submit",
@@ -78,7 +78,7 @@ def consecutive(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D3c",
             name,
-            "more requests make users unhappy, fewer do not",
+            "a higher n_submit makes users unhappy, a lower one does not",
             source,
             *(happy(made.legacy[n]) for n in below[-1:]),
             *(
@@ -89,7 +89,7 @@ def consecutive(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D3d",
             name,
-            "DIET-ethic improves fairness up to 150 times",
+            "DIET-ethic divides unfairness by up to 150 (tolerance: factor 3)",
             "abstract, figure 5",
             Finding("largest unfairness of legacy over DIET-ethic's", quantile(gains), 50, 450),
             reason="150 within a factor of 3: it divides by a small difference, and "
@@ -99,7 +99,7 @@ def consecutive(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D3e",
             name,
-            "DIET-ethic behaves as if everybody had guessed the ideal number",
+            "DIET-ethic completes as many requests as legacy with the ideal n_submit",
             "section 5.1.2",
             Finding(
                 "completed, over legacy's with n_submit = 100",

@@ -46,7 +46,8 @@ def deterioration(bench: Workbench) -> list[Claim]:
     return [
         claim(
             "P9a",
-            "without faults, push responds at least as fast as pull and pilots",
+            "without faults, push (update period 0, dedicated sites) responds at least as fast as pull "
+            "and pilots",
             *(
                 Finding(
                     f"response of push over that of {name}",
@@ -75,7 +76,7 @@ def deterioration(bench: Workbench) -> list[Claim]:
         ),
         claim(
             "P9e",
-            "with faults of services and of reports only, pull and pilots respond faster than push",
+            "if only services fail and reports are wrong, pull and pilots respond faster than push",
             *slower(news, others),
         ),
     ]

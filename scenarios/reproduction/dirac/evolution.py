@@ -43,7 +43,7 @@ def evolution(bench: Workbench) -> list[Claim]:
             hypothesis(
                 known,
                 "evolution",
-                f"under {name}, all 60 nodes are busy for part of the run",
+                f"under {name}, all 60 nodes are busy for {PHASE:g} s",
                 "figure 7",
                 Finding(
                     f"{PHASE:g} s or more with 60 running",
@@ -60,7 +60,7 @@ def evolution(bench: Workbench) -> list[Claim]:
             "under pull, few tasks wait at the sites",
             "figure 7b",
             always("at most 6 at each of 3 sites", [queued <= 18 for queued in pull["most_queued"]]),
-            reason="a site's agent asks for no task while 6 tasks wait there (0.3 times 20 nodes)",
+            reason="site agents ask for no task while 6 tasks wait (0.3 times 20 nodes)",
         ),
         hypothesis(
             "P1d",

@@ -34,7 +34,12 @@ from gridtune.scenarios.systems.wms import overhead_of, wms_of
 def usage(bench: Workbench) -> list[Claim]:
     """Figures 1 and 2: execution times, of logs where these are at hand, and of the law."""
     law = lawful(bench.seed)
-    found = [log for log in (logged(LPC, "LPC log, one EGEE site"), logged(LCG, "LCG log, 170 sites")) if log]
+    found = []
+    for file, name in ((LPC, "LPC log, one EGEE site"), (LCG, "LCG log, 170 sites")):
+        if log := logged(file, name):
+            found.append(log)
+        else:
+            bench.left_out.append(f"egee/usage: the log {file} is in no folder that GRIDTUNE_DATA names")
     months = next((log for log in found if log.waits), law)
     drawn = "Drawn jobs" if months is law else "Completed jobs"
     draw_usage(

@@ -97,28 +97,28 @@ def schedules(bench: Workbench) -> list[Claim]:
         hypothesis(
             "O1",
             "schedules",
-            "on average, jobs wait as long under conservative backfilling as under OAR",
+            "under conservative backfilling, jobs wait about as long as under OAR",
             SOURCE,
             Finding("simulated / real mean wait", _mean_ratio(conservative), 0.9, 1.1),
         ),
         hypothesis(
             "O2",
             "schedules",
-            "in every run, jobs wait as long under conservative backfilling as under OAR",
+            "the same holds for every schedule",
             SOURCE,
             always("simulated / real mean wait from 0.8 to 1.2", [0.8 <= value <= 1.2 for value in ratios]),
         ),
         hypothesis(
             "O3",
             "schedules",
-            "jobs start when OAR started them",
+            "under conservative backfilling, jobs start about when OAR started them",
             SOURCE,
             Finding("mean absolute error of a run's starts, s", quantile(errors), high=12),
         ),
         hypothesis(
             "O4",
             "schedules",
-            "under EASY backfilling, jobs wait a little less",
+            "under EASY, jobs wait a little less than under conservative backfilling",
             SOURCE,
             Finding("simulated / real mean wait", _mean_ratio(easy), 0.9, 1.05),
             Finding(
