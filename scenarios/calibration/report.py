@@ -115,8 +115,8 @@ def _verdict(found: Calibration, kind: str) -> str:
     nearer = "; EASY on all nodes is nearer" if found.plain.tested.misfit < tested.misfit else ""
     if not all(1 / NEAR <= part.ratio <= NEAR for part in (tested, fitted)):
         return (
-            f"{claim}{nearer}: something changed, or decides, that is not among the settings. Trust "
-            "differences between policies less."
+            f"{claim}{nearer}. So the calibration does not hold: waits depend on something else, too, or "
+            "something has changed. Trust differences between policies less."
         )
     return f"{claim}: the calibration holds (within a factor of {NEAR:g}){nearer}."
 
