@@ -5,9 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from gridtune.optimize.recommend.plan import Plan, plan
-from gridtune.optimize.recommend.recommender import Recommender
-from gridtune.optimize.recommend.recommender import _Candidate as Candidate
+from gridtune.optimize.recommend.elimination import Candidate, Elimination
+from gridtune.optimize.recommend.plan import LEAST_RUNS, Plan, plan
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.search_space.baseline import baseline_of
 from gridtune.optimize.search_space.parameter import Parameter
@@ -112,7 +111,7 @@ def test_the_nearest_value_of_a_space(parameter, value, nearest):
 def test_elimination_begins_with_the_changes_that_the_model_expects_to_suffice(
     needed, expected, sizes, monkeypatch
 ):
-    monkeypatch.setattr("gridtune.optimize.recommend.recommender._broken", lambda *_: ())
+    monkeypatch.setattr("gridtune.optimize.recommend.elimination.breaks", lambda *_: ())
     tried = []
     changed = [f"p{k}" for k in range(16)]
 
@@ -120,18 +119,22 @@ def test_elimination_begins_with_the_changes_that_the_model_expects_to_suffice(
         tried.append(len(sample))
         return len(sample) >= needed
 
-    recommender = object.__new__(Recommender)
-    recommender._suffices = suffices
-    recommender._subsets = SimpleNamespace(
+    elimination = object.__new__(Elimination)
+    elimination.suffices = suffices
+    elimination._subsets = SimpleNamespace(
         enough=lambda *_: expected,
         combined=lambda values, paths: {path: values[path] for path in paths},
         rounded=dict,
     )
     candidate = Candidate([], False, SimpleNamespace(values=dict.fromkeys(changed, 1)), {}, changed, changed)
     block = SimpleNamespace(run=lambda some: [one or {"": 0} for one in some])
-    found = recommender._thinned(candidate, block, Plan((16,), elimination=3))
+    found = elimination.thinned(candidate, block, Plan((16,), elimination=3))
     assert tried == sizes
     assert len(found.changed) == min((one for one in sizes if one >= needed), default=16)
+    # Where tries run out, what makes no difference without others is left out all the same.
+    elimination._by_loss = lambda *_: (changed, 12, 4)
+    found = elimination.thinned(candidate, block, Plan((16,), 3, 12, tries=0, single=True))
+    assert (len(found.changed), found.ordered) == (12, changed)
 
 
 def test_changes_are_left_out_alone_where_runs_suffice_for_that():
@@ -139,8 +142,10 @@ def test_changes_are_left_out_alone_where_runs_suffice_for_that():
     assert wide == Plan((9, 10, 8), elimination=6, confirmation=12, tries=4, single=True)
     assert plan(150, [9, 10, 8], 1, 0.0, certain=False) == Plan((9, 10, 8), 3, 12, tries=2, single=True)
     assert plan(100, [9, 10, 8], 1, 0.0, certain=False) == Plan((9, 10), 3, 12, single=False)
-    assert plan(40, [9, 10, 8], 1, 0.0, certain=False) == Plan((9,), 3, 7, single=False)
+    assert plan(40, [9, 10, 8], 1, 0.0, certain=False) == Plan((9,), 3, 6, tries=2, single=True)
+    assert plan(39, [9, 10, 8], 1, 0.0, certain=False) == Plan((9,), 3, 6, single=False)
     assert plan(20, [9, 10, 8], 1, 0.0, certain=False) == Plan((9,), 0, 6)
+    assert plan(LEAST_RUNS + 2, [10], 2, 0.0, certain=False).single
     assert plan(18, [9, 10, 8], 1, 0.0, certain=False) == Plan()
     assert plan(1000, [], 1, 0.0, certain=False) == Plan()
 

@@ -151,7 +151,12 @@ def conditioned(seen: Array, cross: Array, own: Array) -> tuple[Array, Array]:
 
 def sampled(covariance: Array, least: float, count: int, rng: np.random.Generator) -> Array:
     """Normal samples with that covariance and, as it may be singular, a least variance; samples first."""
-    root = np.linalg.cholesky((covariance + covariance.T) / 2 + least * np.eye(len(covariance)))
+    whole = (covariance + covariance.T) / 2 + least * np.eye(len(covariance))
+    try:
+        root = np.linalg.cholesky(whole)
+    except np.linalg.LinAlgError:  # by rounding
+        sizes, axes = np.linalg.eigh(whole)
+        root = axes * np.sqrt(sizes.clip(0.0))
     return np.asarray(rng.normal(size=(count, len(root))) @ root.T)
 
 

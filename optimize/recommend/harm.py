@@ -62,6 +62,9 @@ def harms(
         if gap.confidence is not None and gap.low is not None and gap.high is not None:
             doubts.append((1 - gap.confidence) / 2 if _worse(known, gap.mean) else 1.0)
             found.append(Harm(name, units.get(name, ""), start, start + gap.mean, gap.low, gap.high))
+        elif len(before) == 1:  # of a scenario without noise
+            doubts.append(0.0 if _worse(known, gap.mean) else 1.0)
+            found.append(Harm(name, units.get(name, ""), start, start + gap.mean, gap.mean, gap.mean))
     if not found:
         return ()
     certain = false_discovery_control(doubts) <= RATE

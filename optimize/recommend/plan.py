@@ -58,7 +58,7 @@ def plan(left: int, changes: Sequence[int], each: int, replay: float, *, certain
                     return Plan(some, 1, 1, tries, single)
                 continue
             # A single one is rather confirmed by fewer runs than told with changes that do nothing.
-            least = LEAST_CONFIRMATION if count == 1 and not single else CONFIRMATION
+            least = LEAST_CONFIRMATION if count == 1 else CONFIRMATION
             if Plan(some, LEAST_ELIMINATION, least, tries, single).runs <= room:
                 sure = 1 + 2 * count
                 others = Plan(some, LEAST_ELIMINATION, 0, tries, single).runs

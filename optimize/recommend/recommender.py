@@ -1,66 +1,39 @@
 """Sparse recommendations: found by leaving changes out, confirmed on seeds that nothing before has used.
 
-A configuration of the front differs from the baseline in many parameters, most of which do nothing. One run
-without each change orders the changes by what is lost without them; a surrogate model of all runs does where
-these are too many runs. Paired runs decide how few changes keep `KEEP` of each significant gain and make
-nothing worse. What is left is run on further seeds beside the baseline and the whole configuration: only
-these runs say what a recommendation gains and costs.
-
-Source: C. Fawcett and H. Hoos, Analysing Differences between Algorithm Configurations through Ablation,
-Journal of Heuristics 22(4), 2016.
+A configuration of the front differs from the baseline in many parameters, most of which do nothing:
+`elimination` leaves these out. What is left is run on further seeds beside the baseline and the whole
+configuration: only these runs say what a recommendation gains and costs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 
 import numpy as np
 
 from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
 from gridtune.optimize.front.front import Front
+from gridtune.optimize.recommend.elimination import Candidate, Elimination, breaks
 from gridtune.optimize.recommend.harm import MUCH, beyond, harms, harms_of_replay, ratio, worst_of
-from gridtune.optimize.recommend.plan import Plan, plan
+from gridtune.optimize.recommend.plan import plan
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Change
-from gridtune.optimize.records.evaluations import Evaluation, Objective
+from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
 from gridtune.optimize.replication.compare import shares, signs
-from gridtune.optimize.replication.guards import failing
 from gridtune.optimize.runs.blocks import Block, Sample
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.threads import one_thread
 
-KEEP = 0.9  # of each significant gain of the whole configuration
-CONFIRMED = 0.8  # the same on the seeds of the confirmation, which chance moves, too
+CONFIRMED = 0.8  # of each significant gain, on the seeds of the confirmation, which chance moves, too
 FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATION + 2000
 MOST = 3  # recommendations
 ROUNDS = 3  # in which others are tried where all were refused
-
-
-@dataclass
-class _Candidate:
-    """A configuration that may be recommended, and why.
-
-    Attributes:
-        chosen: objectives that it is the best candidate for.
-        compromise: whether it is the compromise.
-        origin: the configuration on the front.
-        sparse: its values with as few changes as suffice.
-        changed: parameters that are changed there, the most effective first.
-        ordered: all its changed parameters that have an effect, the most effective first.
-    """
-
-    chosen: list[Objective]
-    compromise: bool
-    origin: Evaluation
-    sparse: Configuration
-    changed: list[str]
-    ordered: list[str]
 
 
 class Recommender:
@@ -96,6 +69,7 @@ class Recommender:
         self._busier = Block(evaluator, [BUSIER])  # the same under a higher load
         self._subsets = Subsets(front, self._settings)
         self.refused: dict[int, tuple[str, ...]] = {}
+        self._elimination = Elimination(evaluator, front, self._subsets, self.refused)
         self.remarks: tuple[str, ...] = ()
 
     @one_thread()
@@ -128,11 +102,13 @@ class Recommender:
         first, sure = FIRST_CONFIRMATION if certain else FIRST_ELIMINATION, FIRST_CONFIRMATION
         elimination = Block(self._evaluator, range(first, first + chosen.elimination))
         confirmation = Block(self._evaluator, range(sure, sure + chosen.confirmation))
-        thinned = [self._thinned(one, elimination, chosen) for one in candidates[: len(chosen.changes)]]
+        thinned = [
+            self._elimination.thinned(one, elimination, chosen) for one in candidates[: len(chosen.changes)]
+        ]
         candidates = [one for one in thinned if one is not None]
         some = [values for one in candidates for values in (one.sparse, one.origin.values)]
         confirmation.run([{}, *some] if some else [])
-        found: dict[str, tuple[_Candidate, Recommendation]] = {}
+        found: dict[str, tuple[Candidate, Recommendation]] = {}
         for waiting, one in zip(range(len(candidates), 0, -1), candidates, strict=True):
             made = self._confirmed(one, confirmation, len(candidates) * len(self._objectives), waiting)
             if made is not None:
@@ -143,7 +119,7 @@ class Recommender:
             for letter, (one, made) in zip("ABC", found.values(), strict=False)
         )
 
-    def _title(self, candidate: _Candidate, made: Recommendation, every: Sequence[Recommendation]) -> str:
+    def _title(self, candidate: Candidate, made: Recommendation, every: Sequence[Recommendation]) -> str:
         """What it is called; every recommendation is on the front, too."""
         front, turned, baseline = self._front, signs(self._objectives), self._front.archive.baseline
         assert baseline is not None
@@ -161,7 +137,7 @@ class Recommender:
             compromise=candidate.compromise,
         )
 
-    def _candidates(self) -> list[_Candidate]:
+    def _candidates(self) -> list[Candidate]:
         """The best of each objective, and the compromise, as far as they are better than the baseline."""
         front, baseline = self._front, self._front.archive.baseline
         members = [one for one in front.on_front if one.evaluation.number not in (baseline, *self.refused)]
@@ -183,95 +159,8 @@ class Recommender:
         for at, objectives in list(chosen.items())[:MOST]:
             origin = members[at].evaluation
             changed = self._subsets.ordered(origin.values)
-            found.append(_Candidate(objectives, at == compromise, origin, origin.values, changed, changed))
+            found.append(Candidate(objectives, at == compromise, origin, origin.values, changed, changed))
         return found
-
-    def _thinned(self, candidate: _Candidate, block: Block, chosen: Plan) -> _Candidate | None:
-        """The configuration with the fewest changes that keep its gains in these runs.
-
-        Without such runs, with those that are expected to. None if it breaks a constraint in these runs, with
-        all changes and with some.
-        """
-        values, changed = candidate.origin.values, candidate.changed
-        size = self._subsets.enough(changed, values, KEEP) if len(changed) > 1 else 1
-        if not chosen.elimination:
-            return self._with(candidate, changed[:size]) if len(changed) > 1 else candidate
-        start, whole = block.run([{}, values])
-        if start is None or whole is None:
-            return candidate
-        if chosen.single:
-            changed, size = self._by_loss(candidate, block, start, whole)
-        best = candidate = replace(candidate, ordered=changed)
-        # So many changes keep too little, so many keep enough.
-        low, high = 0, len(changed) + (len(changed) < len(candidate.changed))
-        for _ in range(chosen.tries):
-            if not low < size < high:
-                break
-            made = self._with(candidate, changed[:size])
-            sample = block.run([made.sparse])[0]
-            if sample is not None and self._suffices(sample, whole, start, KEEP, block):
-                best, high = made, size
-                size = size - 1 if size - low <= 2 else (low + size) // 2
-            else:
-                low, size = size, size + 1 if high - size <= 2 else (size + high + 1) // 2
-        if best is candidate and (broken := _broken(block, start, whole)):
-            self.refused[candidate.origin.number] = broken
-            return None
-        return best
-
-    def _by_loss(
-        self, candidate: _Candidate, block: Block, start: Sample, whole: Sample
-    ) -> tuple[list[str], int]:
-        """Its changes by what is lost without each alone, and how many of them are expected to suffice.
-
-        One run without each says so; losses are expected to add up. What makes no difference is left out.
-        """
-        values, changed = candidate.origin.values, candidate.changed
-        single = Block(self._evaluator, block.replications[:1])
-        others = [[one for one in changed if one != path] for path in changed]
-        before, full, *left = single.run(
-            [{}, values, *(self._subsets.combined(values, one) for one in others)]
-        )
-        if before is None or full is None:
-            return changed, len(changed)
-        gains = {one: whole.change(one, start) for one in self._objectives}
-        sure = {one: gain.difference.mean for one, gain in gains.items() if _sure(gain, better=True)}
-        losses = dict[str, list[float]]()
-        for path, sample in zip(changed, left, strict=True):
-            if sample is None:
-                losses[path] = [1.0] * (len(sure) + 1)
-            elif not _alike(sample, full):
-                lost = [full.change(one, sample).difference.mean / gain for one, gain in sure.items()]
-                found = harms_of_replay(full.means, sample.means, self._evaluator.table.units)
-                worst = max((ratio(one) for one in beyond(found, before.means)), default=1.0)
-                losses[path] = [*lost, 1 - 1 / worst if worst > MUCH else 0.0]
-        order = sorted(losses, key=lambda path: -max(losses[path]))
-        together = np.cumsum([losses[path] for path in reversed(order)], axis=0)
-        able = [count for count, each in enumerate(together, 1) if max(each) <= 1 - KEEP]
-        return order, max(len(order) - max(able, default=0), 1)
-
-    def _with(self, candidate: _Candidate, paths: list[str]) -> _Candidate:
-        """The configuration with some of its changes, in round numbers."""
-        sparse = self._subsets.rounded(self._subsets.combined(candidate.origin.values, paths))
-        return replace(candidate, sparse=sparse, changed=paths)
-
-    def _suffices(self, sample: Sample, whole: Sample, start: Sample, share: float, block: Block) -> bool:
-        """Whether a sparse configuration keeps that share of each gain, and makes nothing worse.
-
-        Neither an objective nor any other metric that is watched (see `harms`), against the whole one and the
-        baseline.
-        """
-        if _broken(block, start, sample):
-            return False
-        for objective in self._objectives:
-            full, part = whole.change(objective, start), sample.change(objective, start)
-            if _sure(full, better=True) and part.difference.mean / full.difference.mean < share:
-                return False
-            if _sure(part, better=False) and _sure(sample.change(objective, whole), better=False):
-                return False
-        names = {one.name for one in self._objectives}
-        harmed = harms(whole.metrics, sample.metrics, self._evaluator.table.units, names)
-        return not beyond(harmed, start.means)
 
     def _worse_on_logs(self, sparse: Configuration, whole: Configuration) -> bool:
         """Whether a sparse configuration harms much more than the whole one on the logs, or fails there."""
@@ -287,7 +176,7 @@ class Recommender:
         return False
 
     def _confirmed(
-        self, candidate: _Candidate, block: Block, tests: int, waiting: int
+        self, candidate: Candidate, block: Block, tests: int, waiting: int
     ) -> Recommendation | None:
         """The recommendation that the runs of the confirmation bear out; None if they bear out none.
 
@@ -308,7 +197,7 @@ class Recommender:
             if sample is not None and (
                 whole is None
                 or (
-                    self._suffices(sample, whole, start, CONFIRMED, block)
+                    self._elimination.suffices(sample, whole, start, CONFIRMED, block)
                     and not self._worse_on_logs(one.sparse, values)
                 )
             ):
@@ -317,19 +206,19 @@ class Recommender:
                     return made
         return None if whole is None else self._borne_out(candidate, values, whole, start, block, tests)
 
-    def _reduced(self, candidate: _Candidate, block: Block, waiting: int) -> Iterator[_Candidate]:
+    def _reduced(self, candidate: Candidate, block: Block, waiting: int) -> Iterator[Candidate]:
         """The sparse configuration, and one with half of the changes that it lacks if runs are left."""
         yield candidate
         few, every = len(candidate.changed), candidate.ordered
-        larger = self._with(candidate, every[: (few + len(every) + 1) // 2])
+        larger = self._elimination.reduced(candidate, every[: (few + len(every) + 1) // 2])
         kept = ceil((2 * (1 + 2 * waiting) + 2) * self._replay) + waiting * self._settings.replications
         left = self._left() - kept * len(self._settings.run_in)
-        if few < len(larger.changed) and block.cost([larger.sparse]) <= left:
+        if few < len(larger.changed) < len(every) and block.cost([larger.sparse]) <= left:
             yield larger
 
     def _borne_out(
         self,
-        candidate: _Candidate,
+        candidate: Candidate,
         configuration: Configuration,
         sample: Sample,
         start: Sample,
@@ -339,7 +228,7 @@ class Recommender:
         """The recommendation of a configuration, unless these runs, or a replay, speak against it."""
         units, number = self._evaluator.table.units, candidate.origin.number
         changes = {one.name: sample.change(one, start) for one in self._objectives}
-        broken = _broken(block, start, sample)
+        broken = breaks(block, start, sample)
         if broken or not any(self._gained(one, tests) for one in changes.values()):
             self.refused[number] = broken
             return None
@@ -348,7 +237,7 @@ class Recommender:
             harmed += tuple(replace(one, case=case) for one in harms(start.by_case[case], runs, units, ()))
         if self._replay:
             before, after = self._whole.run([{}, configuration])
-            broken = _broken(self._whole, before, after)
+            broken = breaks(self._whole, before, after)
             if before is None or after is None or broken:
                 self.refused[number] = broken
                 return None
@@ -377,7 +266,7 @@ class Recommender:
 
     def _made(
         self,
-        candidate: _Candidate,
+        candidate: Candidate,
         configuration: Configuration,
         objectives: dict[str, Change],
         harmed: tuple[Harm, ...],
@@ -431,7 +320,7 @@ class Recommender:
         for objective in self._objectives:
             gap, full = sample.change(objective, start), whole.change(objective, start)
             mean = alone[objective.name] = gap.difference.mean if gap.beyond_noise else 0.0
-            if _sure(full, better=True):
+            if self._elimination.sure(full, better=True):
                 parts.append(min(max(mean / full.difference.mean, 0.0), 1.0))
         return replace(one, alone=alone, share=sum(parts) / len(parts) if parts else None)
 
@@ -439,24 +328,3 @@ class Recommender:
         """Whether an objective gets better, significantly (95 %) in the family of so many tests."""
         sure = one.difference.confidence or 0.0
         return one.better and (self._front.certain or (1 - sure) * tests <= 1 - INTERVAL)
-
-
-def _alike(one: Sample | None, other: Sample | None) -> bool:
-    """Whether two samples are the same in every metric; those that are no numbers are."""
-    if one is None or other is None or one.metrics.keys() != other.metrics.keys():
-        return False
-    return all(
-        np.array_equal(values, other.metrics[name], equal_nan=True) for name, values in one.metrics.items()
-    )
-
-
-def _sure(one: Change, *, better: bool) -> bool:
-    """Whether an objective gets better, or worse, significantly (95 %)."""
-    return one.beyond_noise and one.better is better
-
-
-def _broken(block: Block, start: Sample | None, sample: Sample | None) -> tuple[str, ...]:
-    """Metrics whose constraints a configuration breaks, or of classes of which too many jobs fail."""
-    if start is None or sample is None:
-        return ()
-    return block.broken(sample) or failing(sample.means, start.means)

@@ -1,0 +1,196 @@
+"""Elimination: as few changes of a configuration as keep its gains and make nothing worse.
+
+One run without each change orders the changes by what is lost without them. A surrogate model of all runs
+does where these are too many runs. Paired runs decide how few changes keep `KEEP` of each significant gain.
+
+Source: C. Fawcett and H. Hoos, Analysing Differences between Algorithm Configurations through Ablation,
+Journal of Heuristics 22(4), 2016.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gridtune.optimize.front.front import Front
+from gridtune.optimize.recommend.harm import MUCH, beyond, harms, harms_of_replay, ratio
+from gridtune.optimize.recommend.plan import Plan
+from gridtune.optimize.recommend.subsets import Subsets
+from gridtune.optimize.records.difference import Change
+from gridtune.optimize.records.evaluations import Evaluation, Objective
+from gridtune.optimize.replication.guards import failing
+from gridtune.optimize.runs.blocks import Block, Sample
+from gridtune.optimize.runs.evaluator import Evaluator
+from gridtune.optimize.search_space.space import Configuration
+
+KEEP = 0.9  # of each significant gain of the whole configuration
+
+
+@dataclass
+class Candidate:
+    """A configuration that may be recommended, and why.
+
+    Attributes:
+        chosen: objectives that it is the best candidate for.
+        compromise: whether it is the compromise.
+        origin: the configuration on the front.
+        sparse: its values with as few changes as suffice.
+        changed: parameters that are changed there, the most effective first.
+        ordered: all its changed parameters that have an effect, the most effective first.
+    """
+
+    chosen: list[Objective]
+    compromise: bool
+    origin: Evaluation
+    sparse: Configuration
+    changed: list[str]
+    ordered: list[str]
+
+
+class Elimination:
+    """Leaves out changes of configurations.
+
+    Args:
+        evaluator: runs configurations.
+        front: they come from.
+        subsets: of their changes.
+        refused: takes the metrics whose constraints a configuration breaks, by its number.
+    """
+
+    def __init__(
+        self, evaluator: Evaluator, front: Front, subsets: Subsets, refused: dict[int, tuple[str, ...]]
+    ) -> None:
+        self._evaluator, self._objectives, self._certain = evaluator, front.objectives, front.certain
+        self._subsets, self._refused = subsets, refused
+
+    def thinned(self, candidate: Candidate, block: Block, chosen: Plan) -> Candidate | None:
+        """The configuration with the fewest changes that keep its gains in these runs.
+
+        Without such runs, with those that are expected to. None if it breaks a constraint in these runs, with
+        all changes and with some.
+        """
+        values, changed = candidate.origin.values, candidate.changed
+        if not chosen.elimination:
+            size = self._subsets.enough(changed, values, KEEP) if len(changed) > 1 else len(changed)
+            return self.reduced(candidate, changed[:size]) if size < len(changed) else candidate
+        start, whole = block.run([{}, values])
+        if start is None or whole is None:
+            return candidate
+        if chosen.single:
+            changed, active, size = self._by_loss(candidate, block, start, whole)
+            candidate = replace(candidate, ordered=changed)
+        else:
+            active, size = len(changed), self._subsets.enough(changed, values, KEEP)
+        best, low, high = candidate, 0, len(changed)  # so many keep too little, so many keep enough
+        for _ in range(chosen.tries):
+            if not low < size < high:
+                break
+            made = self.reduced(candidate, changed[:size])
+            sample = block.run([made.sparse])[0]
+            if sample is not None and self.suffices(sample, whole, start, KEEP, block):
+                best, high = made, size
+                size = size - 1 if size - low <= 2 else (low + size) // 2
+            else:
+                low, size = size, size + 1 if high - size <= 2 else (size + high + 1) // 2
+        if best is candidate and (why := breaks(block, start, whole)):
+            self._refused[candidate.origin.number] = why
+            return None
+        # Where tries run out, what makes no difference is left out untried: the confirmation tells.
+        return self.reduced(candidate, changed[:active]) if low < active < high == len(changed) else best
+
+    def _by_loss(
+        self, candidate: Candidate, block: Block, start: Sample, whole: Sample
+    ) -> tuple[list[str], int, int]:
+        """Its changes by what is lost without each alone, and how many of them matter, and should suffice.
+
+        One run without each says so; losses are expected to add up. What makes no difference comes last, and
+        a choice before what exists because of it.
+        """
+        values, changed = candidate.origin.values, candidate.changed
+        single = Block(self._evaluator, block.replications[:1])
+        others = [[one for one in changed if one != path] for path in changed]
+        before, full, *left = single.run(
+            [{}, values, *(self._subsets.combined(values, one) for one in others)]
+        )
+        if before is None or full is None:
+            return changed, len(changed), len(changed)
+        gains = {one: whole.change(one, start) for one in self._objectives}
+        sure = {one: gain for one, gain in gains.items() if self.sure(gain, better=True)}
+        sure = sure or {one: gain for one, gain in gains.items() if gain.better}
+        losses = dict[str, list[float]]()
+        for path, sample in zip(changed, left, strict=True):
+            if sample is None:
+                losses[path] = [1.0] * (len(sure) + 1)
+            elif _alike(sample, full):
+                losses[path] = [0.0] * (len(sure) + 1)
+            else:
+                gone = {one: full.change(one, sample).difference.mean for one in sure}
+                lost = [gone[one] / gain.difference.mean for one, gain in sure.items()]
+                losses[path] = [*lost, self._harm_without(sample, full, before)]
+        by_loss = sorted(changed, key=lambda path: (not any(losses[path]), -max(losses[path])))
+        order = list[str]()
+        while len(order) < len(changed):
+            rest = [path for path in by_loss if path not in order]
+            able = [path for path in rest if path in self._subsets.combined(values, [*order, path])]
+            order.append((able or rest)[0])
+        active = 1 + max((at for at, path in enumerate(order) if any(losses[path])), default=-1)
+        together = np.cumsum([losses[path] for path in reversed(order)], axis=0)
+        spare = [count for count, each in enumerate(together, 1) if max(each) <= 1 - KEEP]
+        return order, active, max(len(order) - max(spare, default=0), 1)
+
+    def _harm_without(self, sample: Sample, full: Sample, before: Sample) -> float:
+        """How much worse a watched metric is without a change, from 0 to 1.
+
+        Worse than with all changes, and than in the baseline.
+        """
+        units = self._evaluator.table.units
+        worse, than_before = (
+            {one.metric: ratio(one) for one in harms_of_replay(other.means, sample.means, units)}
+            for other in (full, before)
+        )
+        most = max((min(worse[name], than_before.get(name, 1.0)) for name in worse), default=1.0)
+        return 1 - 1 / most if most > MUCH else 0.0
+
+    def reduced(self, candidate: Candidate, paths: list[str]) -> Candidate:
+        """The configuration with some of its changes, in round numbers."""
+        sparse = self._subsets.rounded(self._subsets.combined(candidate.origin.values, paths))
+        return replace(candidate, sparse=sparse, changed=paths)
+
+    def suffices(self, sample: Sample, whole: Sample, start: Sample, share: float, block: Block) -> bool:
+        """Whether a sparse configuration keeps that share of each gain, and makes nothing worse.
+
+        Neither an objective nor any other metric that is watched (see `harms`), against the whole one and the
+        baseline.
+        """
+        if breaks(block, start, sample):
+            return False
+        for objective in self._objectives:
+            full, part = whole.change(objective, start), sample.change(objective, start)
+            if self.sure(full, better=True) and part.difference.mean / full.difference.mean < share:
+                return False
+            if self.sure(part, better=False) and self.sure(sample.change(objective, whole), better=False):
+                return False
+        names = {one.name for one in self._objectives}
+        harmed = harms(whole.metrics, sample.metrics, self._evaluator.table.units, names)
+        return not beyond(harmed, start.means)
+
+    def sure(self, one: Change, *, better: bool) -> bool:
+        """Whether an objective gets better, or worse, significantly (95 %)."""
+        if self._certain:
+            return bool(one.difference.mean) and one.better is better
+        return one.beyond_noise and one.better is better
+
+
+def _alike(one: Sample, other: Sample) -> bool:
+    """Whether two samples are the same in every metric; those that are no numbers are."""
+    return one.metrics.keys() == other.metrics.keys() and all(
+        np.array_equal(values, other.metrics[name], equal_nan=True) for name, values in one.metrics.items()
+    )
+
+
+def breaks(block: Block, start: Sample | None, sample: Sample | None) -> tuple[str, ...]:
+    """Metrics whose constraints a configuration breaks, or of classes of which too many jobs fail."""
+    if start is None or sample is None:
+        return ()
+    return block.broken(sample) or failing(sample.means, start.means)

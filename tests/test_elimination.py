@@ -1,0 +1,176 @@
+"""Which changes of a configuration are left out: known truths, from whole searches."""
+
+import zlib
+
+import numpy as np
+import pytest
+
+from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.recommend.elimination import Elimination
+from gridtune.optimize.recommend.recommender import FIRST_CONFIRMATION
+from gridtune.optimize.search import search
+from gridtune.optimize.search_space.space import key
+from gridtune.scenarios import load
+
+POLICY, RUNNING, SHARE, EXPRESS = (
+    f"site.cluster.{name}"
+    for name in ("policy", "quota.user_running", "quota.user_share", "preemption.express")
+)
+MODE, RULE = "site.cluster.preemption.mode", f"{POLICY}.rule"
+SPACE = [f"{POLICY}=fcfs,easy", f"{RUNNING}=none,8", f"{SHARE}=1,0.5", f"{EXPRESS}=0,900"]
+CHANGED = {POLICY: "easy", RUNNING: 8, SHARE: 0.5, EXPRESS: 900.0, MODE: "suspend"}
+
+
+@pytest.fixture(scope="module")
+def scenario(tmp_path_factory):
+    lines = ["; MaxProcs: 8", "1 60 0 600 1 -1 -1 1 1200 -1 1 1 1 -1 1 -1 -1 -1"]
+    path = tmp_path_factory.mktemp("log") / "small.swf"
+    path.write_text("\n".join(lines) + "\n")
+    return load("batch/replay").override({"workload.trace": str(path), "site.cluster.policy": "fcfs"})
+
+
+def recommended(
+    scenario, gain, *, noise=0.3, others=None, own=False, hidden=lambda _: 0.0, vary=SPACE, **options
+):
+    """What a search recommends if a configuration's slow-down is 20 less its gain.
+
+    Args:
+        scenario: any; nothing is simulated.
+        gain: of the values of a configuration.
+        noise: its standard deviation; the same for all configurations in a replication.
+        others: further metrics by values and noise.
+        own: whether each configuration has noise of its own instead.
+        hidden: further gain that only the confirmation shows.
+        vary, options: of the search.
+    """
+
+    def work(task):
+        seed = [task.replication, 3, *([zlib.crc32(key(task.values).encode())] if own else [])]
+        error = noise * np.random.default_rng(seed).normal()
+        late = hidden(task.values) if task.replication >= FIRST_CONFIRMATION else 0.0
+        made = {"slowdown_mean": 20.0 - gain(task.values) - late + error, "lost_fraction": 0.0}
+        made |= others(task.values, error) if others else {}
+        return {name: Metric(value, "") for name, value in made.items()}
+
+    options = {"runs": 300, "replications": 2, "sampler": "random", **options}
+    return search(
+        scenario, work=work, vary=vary, baseline=True, objectives=["slowdown_mean"], allow_loss=True,
+        allow_starvation=True, **options,
+    ).archive.recommendations  # fmt: skip
+
+
+def changes(made):
+    return {one.path for one in made.changes}
+
+
+def each(values):
+    """Four changes gain three each."""
+    return 3.0 * sum(values.get(path) == CHANGED[path] for path in (POLICY, RUNNING, SHARE, EXPRESS))
+
+
+def test_without_noise_one_run_shows_what_each_change_gains(scenario):
+    (made,) = recommended(scenario, each, noise=0.0)
+    assert changes(made) == {POLICY, RUNNING, SHARE, EXPRESS}
+    assert made.objectives["slowdown_mean"].difference.mean == pytest.approx(-12.0)
+
+
+def test_without_noise_harm_is_told_of_one_run(scenario):
+    def others(values, _):
+        return {"killed": 10.0 + 5.0 * (values.get(POLICY) == "easy")}
+
+    (made,) = recommended(scenario, each, noise=0.0, others=others)
+    assert [(one.metric, one.mean) for one in made.harms] == [("killed", 15.0)]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_of_changes_that_replace_each_other_one_is_left(scenario, seed):
+    def either(values):
+        return 3.0 * (values.get(POLICY) == "easy" or values.get(RUNNING) == 8) + (
+            values.get(EXPRESS) == 900.0
+        )
+
+    (made,) = recommended(scenario, either, start=[CHANGED], seed=seed)
+    assert len(changes(made)) == 2
+    assert EXPRESS in changes(made)
+    assert made.objectives["slowdown_mean"].difference.mean == pytest.approx(-4.0)
+
+
+@pytest.fixture
+def ordered(monkeypatch):
+    """What losses say of each candidate: the order, how many matter, how many should suffice."""
+    found, original = [], Elimination._by_loss
+
+    def spied(self, *words):
+        found.append(original(self, *words))
+        return found[-1]
+
+    monkeypatch.setattr(Elimination, "_by_loss", spied)
+    return found
+
+
+def test_the_order_is_that_of_losses_and_the_least_are_expected_to_be_dispensable(scenario, ordered):
+    sizes = {POLICY: 6.0, RUNNING: 3.0, SHARE: 0.5}
+
+    def gain(values):
+        return sum(size for path, size in sizes.items() if values.get(path) == CHANGED[path])
+
+    (made,) = recommended(scenario, gain, start=[CHANGED])
+    order, active, size = ordered[0]
+    assert order[:3] == [POLICY, RUNNING, SHARE]
+    assert (active, size) == (3, 2)
+    assert changes(made) == {POLICY, RUNNING}
+
+
+def test_a_choice_is_tried_before_what_exists_because_of_it(scenario, ordered):
+    """A rule that only one policy has makes that policy worth its price; without the rule it does harm."""
+
+    def gain(values):
+        return (3.0 if values.get(RULE) == "sjf" else -1.0) * (values.get(POLICY) == "priority")
+
+    space = [f"{POLICY}=fcfs,priority", f"{RULE}=multifactor,sjf", *SPACE[1:]]
+    found = recommended(scenario, gain, own=True, vary=space, runs=None, budget=200)
+    assert ordered
+    assert all(one.index(POLICY) < one.index(RULE) for one, *_ in ordered if RULE in one)
+    assert changes(found[0]) >= {POLICY, RULE}
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_a_gain_that_nobody_asked_for_is_no_reason_to_keep_a_change(scenario, seed):
+    def others(values, error):
+        fewer = values.get(POLICY) == "easy" and values.get(RUNNING) == 8
+        noise = np.random.default_rng([zlib.crc32(key(values).encode()), int(1e6 * abs(error))]).normal()
+        return {"killed": 50.0 - 20.0 * fewer + noise}
+
+    def gain(values):
+        return 5.0 * (values.get(POLICY) == "easy")
+
+    (made,) = recommended(scenario, gain, others=others, start=[CHANGED], seed=seed)
+    assert changes(made) == {POLICY}
+
+
+def test_harm_puts_a_change_first_that_gains_nothing(scenario):
+    """Without the limit of running jobs, which gains nothing, many jobs are killed."""
+
+    def others(values, error):
+        harm = values.get(POLICY) == "easy" and values.get(RUNNING) != 8
+        return {"killed": 10.0 + 40.0 * harm + error}
+
+    (made,) = recommended(scenario, lambda v: 5.0 * (v.get(POLICY) == "easy"), others=others, start=[CHANGED])
+    assert changes(made) == {POLICY, RUNNING}
+    assert made.harms == ()
+
+
+@pytest.mark.parametrize(("runs", "left"), [(300, 4), (120, 5)])
+def test_where_the_confirmation_refuses_a_reduction_half_of_the_rest_comes_back(scenario, runs, left):
+    """If runs are left for that: else all changes do."""
+
+    def hidden(values):
+        return 5.0 * (values.get(SHARE) == 0.5 or values.get(EXPRESS) == 900.0)
+
+    def gain(values):
+        return 3.0 * (values.get(POLICY) == "easy") + 3.0 * (values.get(RUNNING) == 8)
+
+    for seed in (1, 2):
+        made = recommended(scenario, gain, hidden=hidden, start=[CHANGED], runs=runs, seed=seed)
+        assert len(changes(made[0])) == left
+        assert {POLICY, RUNNING} < changes(made[0])
