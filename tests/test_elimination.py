@@ -122,7 +122,7 @@ def test_the_order_is_that_of_losses_and_the_least_are_expected_to_be_dispensabl
 
 
 def test_a_choice_is_tried_before_what_exists_because_of_it(scenario, ordered):
-    """A rule that only one policy has makes that policy worth its price; without the rule it does harm."""
+    """A rule that only one policy has outweighs what that policy costs; without the rule it does harm."""
 
     def gain(values):
         return (3.0 if values.get(RULE) == "sjf" else -1.0) * (values.get(POLICY) == "priority")
