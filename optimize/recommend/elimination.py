@@ -67,8 +67,7 @@ class Elimination:
     def thinned(self, candidate: Candidate, block: Block, chosen: Plan) -> Candidate | None:
         """The configuration with the fewest changes that keep its gains in these runs.
 
-        Without such runs, with those that are expected to. None if it breaks a constraint in these runs, with
-        all changes and with some.
+        Without such runs, with those that are expected to. None if it breaks a constraint in these runs.
         """
         values, changed = candidate.origin.values, candidate.changed
         if not chosen.elimination:
@@ -77,6 +76,9 @@ class Elimination:
         start, whole = block.run([{}, values])
         if start is None or whole is None:
             return candidate
+        if why := breaks(block, start, whole):
+            self._refused[candidate.origin.number] = why
+            return None
         if chosen.single:
             changed, active, size = self._by_loss(candidate, block, start, whole)
             candidate = replace(candidate, ordered=changed)
@@ -93,9 +95,6 @@ class Elimination:
                 size = size - 1 if size - low <= 2 else (low + size) // 2
             else:
                 low, size = size, size + 1 if high - size <= 2 else (size + high + 1) // 2
-        if best is candidate and (why := breaks(block, start, whole)):
-            self._refused[candidate.origin.number] = why
-            return None
         # Where tries run out, what makes no difference is left out untried: the confirmation tells.
         return self.reduced(candidate, changed[:active]) if low < active < high == len(changed) else best
 

@@ -9,9 +9,9 @@ from math import ceil
 ELIMINATION, CONFIRMATION = 6, 12  # replications, at most
 LEAST_ELIMINATION, LEAST_CONFIRMATION = 3, 6  # replications without which they are left out
 LEAST = 3 * LEAST_CONFIRMATION  # runs without which nothing can be confirmed
-TRIES, LEAST_TRIES = 4, 2  # subsets of a configuration that are run; where each change was left out alone
-SINGLES = 10  # runs without one change each, about
-LEAST_RUNS = LEAST + (2 + TRIES) * LEAST_ELIMINATION + SINGLES  # to find and confirm one recommendation
+TRIES = 4  # subsets of a configuration that are run, at most
+LEAST_TRIES = 2  # of several configurations, where each change was left out alone first
+SINGLES = (10, 20)  # runs without one change each, at least and at most
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,16 @@ class Plan:
         return thinned + self.confirmation * (1 + 2 * count)  # the baseline, sparse and whole configurations
 
 
+def least_runs(parameters: int) -> int:
+    """Runs of each case by which one recommendation is found and confirmed, after another was refused.
+
+    Args:
+        parameters: of the space.
+    """
+    fewest, most = SINGLES
+    return LEAST + (4 + TRIES) * LEAST_ELIMINATION + max(fewest, min(most, parameters))
+
+
 def plan(left: int, changes: Sequence[int], each: int, replay: float, *, certain: bool) -> Plan:
     """As many candidates as runs allow.
 
@@ -52,7 +62,8 @@ def plan(left: int, changes: Sequence[int], each: int, replay: float, *, certain
     """
     for count in range(len(changes), 0, -1):
         room, some = left - count * each - ceil(2 * (1 + 2 * count) * replay), tuple(changes[:count])
-        for tries, single in ((TRIES, True), (LEAST_TRIES, True), (TRIES, False)):
+        fewest = LEAST_TRIES if count > 1 else 1
+        for tries, single in (*((tries, True) for tries in range(TRIES, fewest - 1, -1)), (TRIES, False)):
             if certain:  # the confirmation repeats runs of the elimination
                 if Plan(some, 1, 0, tries, single).runs <= room:
                     return Plan(some, 1, 1, tries, single)
