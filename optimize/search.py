@@ -13,7 +13,7 @@ from gridtune.optimize.budget import Budget, Meter
 from gridtune.optimize.config import SearchConfig
 from gridtune.optimize.exploration import Exploration
 from gridtune.optimize.front.front import front
-from gridtune.optimize.recommend.plan import LEAST, least_runs
+from gridtune.optimize.recommend.plan import LEAST, LEAST_RUNS
 from gridtune.optimize.recommend.recommender import Recommender
 from gridtune.optimize.records.evaluations import Archive, Constraint
 from gridtune.optimize.records.recommendation import Recommendation
@@ -263,7 +263,7 @@ def _confirming(settings: Settings, config: SearchConfig, replay: float) -> int:
     cases, each = len(settings.run_in), settings.replications
     if config.runs is not None and config.runs < 4 * cases * (LEAST + each + ceil(3 * replay)):
         return 0  # a quarter confirms nothing
-    return (least_runs(len(settings.space)) + each + ceil(6 * replay)) * cases
+    return (LEAST_RUNS + each + ceil(6 * replay)) * cases
 
 
 def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from gridtune.optimize.recommend.elimination import Candidate, Elimination
-from gridtune.optimize.recommend.plan import Plan, least_runs, plan
+from gridtune.optimize.recommend.plan import LEAST_RUNS, Plan, plan
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.search_space.baseline import baseline_of
 from gridtune.optimize.search_space.parameter import Parameter
@@ -146,7 +146,7 @@ def test_changes_are_left_out_alone_where_runs_suffice_for_that():
     assert plan(37, [9, 10, 8], 1, 0.0, certain=False) == Plan((9,), 3, 6, tries=1, single=True)
     assert plan(40, [17], 1, 0.0, certain=False) == Plan((17,), 3, 7, single=False)
     assert plan(20, [9, 10, 8], 1, 0.0, certain=False) == Plan((9,), 0, 6)
-    assert plan(least_runs(18) - 6, [17], 2, 0.0, certain=False).single
+    assert plan(LEAST_RUNS + 2, [17], 2, 0.0, certain=False).single
     assert plan(18, [9, 10, 8], 1, 0.0, certain=False) == Plan()
     assert plan(1000, [], 1, 0.0, certain=False) == Plan()
 

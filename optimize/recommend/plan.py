@@ -11,7 +11,8 @@ LEAST_ELIMINATION, LEAST_CONFIRMATION = 3, 6  # replications without which they 
 LEAST = 3 * LEAST_CONFIRMATION  # runs without which nothing can be confirmed
 TRIES = 4  # subsets of a configuration that are run, at most
 LEAST_TRIES = 2  # of several configurations, where each change was left out alone first
-SINGLES = (10, 20)  # runs without one change each, at least and at most
+SINGLES = 10  # runs without one change each, about
+LEAST_RUNS = LEAST + (2 + TRIES) * LEAST_ELIMINATION + SINGLES  # to find and confirm one recommendation
 
 
 @dataclass(frozen=True)
@@ -38,16 +39,6 @@ class Plan:
         count = len(self.changes)
         thinned = self.elimination * (1 + (1 + self.tries) * count) + self.single * sum(self.changes)
         return thinned + self.confirmation * (1 + 2 * count)  # the baseline, sparse and whole configurations
-
-
-def least_runs(parameters: int) -> int:
-    """Runs of each case by which one recommendation is found and confirmed, after another was refused.
-
-    Args:
-        parameters: of the space.
-    """
-    fewest, most = SINGLES
-    return LEAST + (4 + TRIES) * LEAST_ELIMINATION + max(fewest, min(most, parameters))
 
 
 def plan(left: int, changes: Sequence[int], each: int, replay: float, *, certain: bool) -> Plan:
