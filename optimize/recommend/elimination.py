@@ -37,7 +37,7 @@ class Candidate:
         origin: the configuration on the front.
         sparse: its values with as few changes as suffice.
         changed: parameters that are changed there, the most effective first.
-        ordered: all its changed parameters that have an effect, the most effective first.
+        ordered: all its changed parameters, the most effective first.
     """
 
     chosen: list[Objective]
