@@ -47,18 +47,14 @@ def volumes_text(data: dict[str, Any]) -> str:
     """Both volumes of the default sampler's fronts, in those of the papers' settings and of random search."""
     fronts, settings, volume, better = _in_one_box(data)
 
-    def ratio(measure: Callable[..., float]) -> float:
-        auto, other = (
-            fmean(measure(front) for row, front in fronts if row["sampler"] == sampler)
-            for sampler in ("auto", "random")
-        )
-        return auto / other
+    def mean(measure: Volume, sampler: str) -> float:
+        return fmean(measure(front) for row, front in fronts if row["sampler"] == sampler)
 
-    auto = fmean(volume(front) for row, front in fronts if row["sampler"] == "auto")
+    auto, gained = mean(volume, "auto"), mean(better, "auto")
     said = (
-        f"The mean better volume of `auto` is {ratio(better):.2f} times that of random search. Its mean "
-        f"hypervolume is {ratio(volume):.2f} times that of random search, and {auto / volume(settings):.0f} "
-        f"times that of the papers' settings."
+        f"The mean better volume of `auto` is {gained / mean(better, 'random'):.2f} times that of random "
+        f"search. Its mean hypervolume is {auto / mean(volume, 'random'):.2f} times that of random search, "
+        f"and {auto / volume(settings):.0f} times that of the papers' settings."
     )
     return fill(said, 150)
 

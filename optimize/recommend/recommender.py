@@ -7,7 +7,7 @@ configuration: only these runs say what a recommendation gains and costs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 
@@ -24,7 +24,7 @@ from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Change
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
 from gridtune.optimize.replication.compare import shares, signs
-from gridtune.optimize.runs.blocks import Block, Sample
+from gridtune.optimize.runs.blocks import Block, Sample, means_of
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search_space.space import Configuration, key
@@ -233,8 +233,8 @@ class Recommender:
             self.refused[number] = broken
             return None
         harmed = harms(start.metrics, sample.metrics, units, changes)
-        for case, runs in sample.by_case.items():  # what the mean over the cases hides, of objectives, too
-            harmed += tuple(replace(one, case=case) for one in harms(start.by_case[case], runs, units, ()))
+        # What the mean over the cases hides is told of objectives, too.
+        harmed += _by_case(start, sample, lambda was, now: harms(was, now, units, ()))
         if self._replay:
             before, after = self._whole.run([{}, configuration])
             broken = breaks(self._whole, before, after)
@@ -242,10 +242,9 @@ class Recommender:
                 self.refused[number] = broken
                 return None
             harmed += harms_of_replay(before.means, after.means, units)
-            for case, runs in after.by_case.items():
-                was = {name: value for name, (value,) in before.by_case[case].items()}
-                now = {name: value for name, (value,) in runs.items()}
-                harmed += tuple(replace(one, case=case) for one in harms_of_replay(was, now, units))
+            harmed += _by_case(
+                before, after, lambda was, now: harms_of_replay(means_of(was), means_of(now), units)
+            )
             before, after = self._under_load([{}, configuration])
             if before is not None and after is not None:
                 harmed += harms_of_replay(before.means, after.means, units, LOAD)
@@ -328,3 +327,16 @@ class Recommender:
         """Whether an objective gets better, significantly (95 %) in the family of so many tests."""
         sure = one.difference.confidence or 0.0
         return one.better and (self._front.certain or (1 - sure) * tests <= 1 - INTERVAL)
+
+
+def _by_case(
+    before: Sample,
+    after: Sample,
+    find: Callable[[Mapping[str, Sequence[float]], Mapping[str, Sequence[float]]], tuple[Harm, ...]],
+) -> tuple[Harm, ...]:
+    """Harm in each of several cases; none where there is one."""
+    return tuple(
+        replace(harm, case=case)
+        for case, runs in after.by_case.items()
+        for harm in find(before.by_case[case], runs)
+    )

@@ -33,7 +33,7 @@ class Sample:
     @property
     def means(self) -> dict[str, float]:
         """Of the metrics."""
-        return {name: sum(values) / len(values) for name, values in self.metrics.items()}
+        return means_of(self.metrics)
 
     @property
     def values(self) -> dict[str, tuple[float, ...]]:
@@ -97,6 +97,11 @@ class Block:
         """Metrics whose constraints a configuration breaks in these runs."""
         constraints, cases = self.evaluator.settings.constraints, sample.evaluation.cases
         return tuple(one.metric for one in constraints if violation(excesses([one], cases)) > 0)
+
+
+def means_of(metrics: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """Of metrics by name, one value per replication."""
+    return {name: sum(values) / len(values) for name, values in metrics.items()}
 
 
 def _metrics(by_case: Sequence[Sequence[Metrics]]) -> dict[str, tuple[float, ...]]:
