@@ -171,6 +171,35 @@ def test_where_the_confirmation_refuses_a_reduction_half_of_the_rest_comes_back(
         return 3.0 * (values.get(POLICY) == "easy") + 3.0 * (values.get(RUNNING) == 8)
 
     for seed in (1, 2):
-        made = recommended(scenario, gain, hidden=hidden, start=[CHANGED], runs=runs, seed=seed)
-        assert len(changes(made[0])) == left
-        assert {POLICY, RUNNING} < changes(made[0])
+        made, alternative = recommended(scenario, gain, hidden=hidden, start=[CHANGED], runs=runs, seed=seed)
+        assert len(changes(made)) == left
+        assert {POLICY, RUNNING} < changes(made)
+        assert changes(alternative) == {POLICY, RUNNING}
+        assert made.title == "lowest slowdown"
+        assert alternative.title == "lower slowdown, fewer changes"
+
+
+@pytest.mark.parametrize(
+    ("kept", "alone"),
+    [
+        (1.0, False),  # two of five changes keep one of eleven
+        (6.0, True),  # and more than half
+    ],
+)
+@pytest.mark.parametrize("harm", [False, True])
+def test_an_alternative_with_fewer_changes_keeps_a_part_and_does_no_harm(scenario, kept, alone, harm):
+    def gain(values):
+        return kept / 2 * ((values.get(POLICY) == "easy") + (values.get(RUNNING) == 8))
+
+    def hidden(values):
+        return (11.0 - kept) * (values.get(SHARE) == 0.5 and values.get(EXPRESS) == 900.0)
+
+    def others(values, error):
+        few = (values.get(POLICY), values.get(SHARE)) == ("easy", 1)
+        return {"killed": 10.0 + 40.0 * (harm and few and values.get(RUNNING) == 8) + error}
+
+    made, *more = recommended(
+        scenario, gain, hidden=hidden, others=others, start=[CHANGED], runs=120, sampler="random"
+    )
+    assert {POLICY, RUNNING, SHARE, EXPRESS} <= changes(made)
+    assert [changes(one) for one in more] == [{POLICY, RUNNING}] * (alone and not harm)

@@ -38,6 +38,7 @@ class Candidate:
         sparse: its values with as few changes as suffice.
         changed: parameters that are changed there, the most effective first.
         ordered: all its changed parameters, the most effective first.
+        fewer: whether it is an alternative with fewer changes to one that gains more.
     """
 
     chosen: list[Objective]
@@ -46,6 +47,7 @@ class Candidate:
     sparse: Configuration
     changed: list[str]
     ordered: list[str]
+    fewer: bool = False
 
 
 class Elimination:

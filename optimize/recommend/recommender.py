@@ -31,6 +31,7 @@ from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.threads import one_thread
 
 CONFIRMED = 0.8  # of each significant gain, on the seeds of the confirmation, which chance moves, too
+PART = 1 / 3  # of each significant gain, for which half of the changes are worth an alternative
 FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATION + 2000
 MOST = 3  # recommendations
 ROUNDS = 3  # in which others are tried where all were refused
@@ -110,10 +111,10 @@ class Recommender:
         confirmation.run([{}, *some] if some else [])
         found: dict[str, tuple[Candidate, Recommendation]] = {}
         for waiting, one in zip(range(len(candidates), 0, -1), candidates, strict=True):
-            made = self._confirmed(one, confirmation, len(candidates) * len(self._objectives), waiting)
-            if made is not None:
-                found.setdefault(key(made.values), (one, made))
-        every = [made for _, made in found.values()]
+            tests = len(candidates) * len(self._objectives)
+            for candidate, made in self._confirmed(one, confirmation, tests, waiting):
+                found.setdefault(key(made.values), (candidate, made))
+        every = [made for _, made in found.values()][:MOST]
         return tuple(
             replace(self._with_shares(made, elimination), letter=letter, title=self._title(one, made, every))
             for letter, (one, made) in zip("ABC", found.values(), strict=False)
@@ -135,6 +136,7 @@ class Recommender:
             [one for one, mine in zip(self._objectives, first, strict=True) if mine],
             self._objectives,
             compromise=candidate.compromise,
+            fewer=candidate.fewer,
         )
 
     def _candidates(self) -> list[Candidate]:
@@ -177,10 +179,11 @@ class Recommender:
 
     def _confirmed(
         self, candidate: Candidate, block: Block, tests: int, waiting: int
-    ) -> Recommendation | None:
-        """The recommendation that the runs of the confirmation bear out; None if they bear out none.
+    ) -> list[tuple[Candidate, Recommendation]]:
+        """What the runs of the confirmation bear out of a candidate, the best first.
 
-        That is the sparse configuration, one with more of the changes if runs are left, or the whole one.
+        That is the sparse configuration, one with more of the changes if runs are left, or the whole one. The
+        whole one has an alternative if at most half of its changes keep `PART` of its gains.
 
         Args:
             candidate: that was thinned out.
@@ -191,20 +194,30 @@ class Recommender:
         values = candidate.origin.values
         start, whole = block.run([{}, values])
         if start is None:
-            return None
+            return []
+        less: list[tuple[Candidate, Recommendation]] = []
         for one in self._reduced(candidate, block, waiting):
             sample = block.run([one.sparse])[0]
-            if sample is not None and (
-                whole is None
-                or (
-                    self._elimination.suffices(sample, whole, start, CONFIRMED, block)
-                    and not self._worse_on_logs(one.sparse, values)
-                )
-            ):
+            if sample is None or (whole is not None and not self._keeps(one, sample, whole, start, block)):
+                continue
+            if whole is None or self._elimination.suffices(sample, whole, start, CONFIRMED, block):
                 made = self._borne_out(one, one.sparse, sample, start, block, tests)
                 if made is not None:
-                    return made
-        return None if whole is None else self._borne_out(candidate, values, whole, start, block, tests)
+                    return [(one, made), *less]
+            elif not less and 2 * len(one.changed) <= len(one.ordered):
+                made = self._borne_out(one, one.sparse, sample, start, block, 2 * tests)
+                less += [] if made is None else [(replace(one, fewer=True), made)]
+        made = None if whole is None else self._borne_out(candidate, values, whole, start, block, tests)
+        if made is not None:
+            return [(candidate, made), *less]
+        if less:
+            self.refused.pop(candidate.origin.number, None)
+        return [(replace(one, fewer=False), alone) for one, alone in less]
+
+    def _keeps(self, one: Candidate, sample: Sample, whole: Sample, start: Sample, block: Block) -> bool:
+        """Whether a sparse configuration keeps a part of the gains, without harm of its own."""
+        suffices = self._elimination.suffices(sample, whole, start, PART, block)
+        return suffices and not self._worse_on_logs(one.sparse, one.origin.values)
 
     def _reduced(self, candidate: Candidate, block: Block, waiting: int) -> Iterator[Candidate]:
         """The sparse configuration, and one with half of the changes that it lacks if runs are left."""

@@ -15,6 +15,7 @@ def title_of(
     among: Sequence[Objective],
     *,
     compromise: bool = False,
+    fewer: bool = False,
 ) -> str:
     """A title without superlatives that another configuration would deserve; at least what is better.
 
@@ -24,12 +25,14 @@ def title_of(
         unrivalled: objectives in which no configuration on the front is better.
         among: all objectives.
         compromise: whether it was chosen as the compromise.
+        fewer: whether it is an alternative with fewer changes.
     """
     told = [one for one in chosen if one in gained]
     best = [f"{_ways(one)[1]} {_called(one, among)}" for one in told if one in unrivalled]
     rest = [one for one in told if one not in unrivalled] or ([] if best or compromise else gained)
     better = [" and ".join(f"{_ways(one)[0]} {_called(one, among)}" for one in rest)] if rest else []
-    return ", ".join([*best, *better, *(["compromise"] if compromise else [])])
+    more = ["compromise"] * compromise + ["fewer changes"] * fewer
+    return ", ".join([*best, *better, *more])
 
 
 def _ways(objective: Objective) -> tuple[str, str]:
