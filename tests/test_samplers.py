@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.shortlist import promising
 from gridtune.optimize.samplers import find, samplers
+from gridtune.optimize.samplers.surrogate import margins_of
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.space import Space, key
 from gridtune.scenarios import ScenarioError
@@ -195,7 +196,7 @@ def test_what_configurations_promise_is_the_mean_volume_that_each_adds_in_turn(o
     means = rng.normal(size=(base + 12, objectives))
     means[base + 1] = means[base] + 5.0  # worse than the corner
     draws = means + 0.5 * rng.normal(size=(9, *means.shape))
-    means = draws[:, list(range(base)) if base > 1 else list(range(base, base + 12))].mean(axis=0)
+    means = draws[:, list(range(base)) if base > 1 else list(range(base + 12))].mean(axis=0)
     corner = means.max(axis=0) + 0.1 * np.ptp(means, axis=0)
     taken = list(range(base))
     for _ in range(4):
@@ -214,6 +215,25 @@ def test_the_most_promising_configurations_are_those_that_add_most():
     assert promising(draws, range(5), 1) == [1]
     assert set(promising(draws, range(5), 3)) == {0, 1, 2}
     assert set(promising(draws, [0, 2, 3], 2, base=[1, 4])) == {0, 2}
+
+
+@pytest.mark.parametrize("base", [[], [3], [1, 2]])
+def test_what_is_of_no_use_in_most_draws_is_taken_after_what_adds_less(base):
+    means = np.array([[0.0, 0.0], [1.0, 2.0], [2.0, 1.0], [2.0, 2.0], [1.4, 1.4]])
+    draws = np.tile(means, (400, 1, 1))
+    assert promising(draws, [0, 4], 1, base) == [0]
+    draws[1:, 0] = np.inf
+    assert promising(draws, [0, 4], 2, base) == [4, 0]
+
+
+def test_a_margin_is_positive_where_a_constraint_is_broken_and_grows_with_the_excess():
+    excess = np.array([-np.inf, -5.0, -1.0, 0.0, 1e-9, 2.0, 400.0, np.inf])
+    margins = margins_of(excess)
+    assert list(margins > 0) == list(excess > 0)
+    assert abs(margins).min() >= 0.5
+    assert list(margins) == sorted(margins)
+    assert abs(margins).max() <= 1
+    assert list(margins_of(np.zeros(2))) == [-0.5, -0.5]
 
 
 @given(st.floats(0, 1))

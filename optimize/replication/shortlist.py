@@ -21,19 +21,21 @@ def promising(draws: Array, candidates: Sequence[int], limit: int, base: Sequenc
     than the volume that no chosen configuration shares, so that most need not be computed.
 
     Args:
-        draws: samples of their means, to be minimised: draws x configurations x objectives.
+        draws: samples of their means, to be minimised: draws x configurations x objectives; infinite where
+            a configuration is of no use.
         candidates: positions of the configurations to choose from.
         limit: configurations to take, at most.
         base: positions of configurations that are there anyway; the reference point is then a tenth of their
-            range worse than the worst of them, else of the candidates.
+            range worse than the worst of them, else of all.
 
     Source: G. Nemhauser, L. Wolsey and M. Fisher, An analysis of approximations for maximizing submodular set
         functions, Mathematical Programming 14, 1978; M. Minoux, Accelerated greedy algorithms, 1978.
     """
     import moocore
 
-    means = draws[:, list(base) if len(base) > 1 else list(candidates)].mean(axis=0)
-    corner = means.max(axis=0) + 0.1 * np.ptp(means, axis=0)
+    some = draws[:, list(base) if len(base) > 1 else [*base, *candidates]]
+    means = np.ma.masked_invalid(some).mean(axis=0)
+    corner = np.asarray(means.max(axis=0) + 0.1 * np.ma.ptp(means, axis=0))
     volume = moocore.Hypervolume(ref=corner)
     chosen = list(base)
     reached = np.array([volume(draw[chosen]) if chosen else 0.0 for draw in draws])

@@ -8,10 +8,13 @@ are random configurations, and those on the front with some parameters changed; 
 most promising ones, and these with some parameters changed. The last of a batch has a category that was
 rarely tried, if there is one: few configurations in the wrong region do not show its value in the right one.
 
+How much a configuration breaks constraints has a surrogate model of its own. In a draw in which it breaks
+them, a candidate adds nothing.
+
 Sources: M. McKay, R. Beckman and W. Conover, A Comparison of Three Methods for Selecting Values of Input
 Variables, Technometrics 21(2), 1979; S. Daulton, M. Balandat and E. Bakshy, Parallel Bayesian Optimization of
 Multiple Noisy Objectives with Expected Hypervolume Improvement, NeurIPS 2021 (there with candidates optimised
-by gradients).
+by gradients); M. Gelbart, J. Snoek and R. Adams, Bayesian Optimization with Unknown Constraints, UAI 2014.
 """
 
 from __future__ import annotations
@@ -65,8 +68,9 @@ class Surrogate(Sampler):
         self._first = [space.at(row) for row in rows]
         self._asked: list[Configuration] = []
         self._tried: list[Configuration] = []  # those that failed, too
-        self._results: dict[str, tuple[Configuration, Sequence[float]]] = {}
+        self._results: dict[str, tuple[Configuration, Sequence[float], Sequence[float]]] = {}
         # What the models rest on: configurations, their values to be minimised, and the places of the best.
+        # Last is what they break, if any breaks a constraint.
         self._models: list[Fitted] = []
         self._learned = 0
         self._known: list[Configuration] = []
@@ -84,19 +88,20 @@ class Surrogate(Sampler):
 
     def tell(self, results: Sequence[Result]) -> None:
         """Learn from the batch."""
-        self._take(self._asked, results)
+        self.inform(self._asked, results, [{}] * len(results))
+
+    def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
+        """Learn from the batch, and from what it breaks."""
+        self.inform(self._asked, results, excesses)
 
     def inform(
         self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
     ) -> None:
-        """Learn from configurations that were not asked for."""
-        self._take(configurations, self._penalty.penalised(results, excesses))
-
-    def _take(self, configurations: Sequence[Configuration], results: Sequence[Result]) -> None:
+        """Learn from configurations, whether asked for or not."""
         self._tried += configurations
         self._results |= {
-            key(one): (one, result)
-            for one, result in zip(configurations, results, strict=True)
+            key(one): (one, result, tuple(broken.values()))
+            for one, result, broken in zip(configurations, results, excesses, strict=True)
             if result is not None
         }
 
@@ -115,16 +120,18 @@ class Surrogate(Sampler):
 
     def _fit(self) -> None:
         """Model what is known; sizes are learned anew where there is much more of it than there was."""
-        configurations, results = zip(*self._results.values(), strict=True)
-        values = np.array(results, dtype=float) * signs(self.objectives)
-        low, high = np.quantile(values, [0.25, 0.75], axis=0)
-        wide = np.where(high > low, OUTLIER * (high - low), np.inf)  # where most are equal, nothing is cut
-        values = values.clip(low - wide, high + wide)
-        front = non_dominated(values)
+        configurations, results, broken = zip(*self._results.values(), strict=True)
+        values = _without_outliers(np.array(results, dtype=float) * signs(self.objectives))
+        each = [margins_of(column) for column in zip(*broken, strict=True)]
+        margins = np.max([np.full(len(values), -1.0), *each], axis=0)
+        able = np.flatnonzero(margins <= 0) if margins.min() <= 0 else np.array([margins.argmin()])
+        front = [int(able[at]) for at in non_dominated(values[able])]
+        if margins.max() > 0:
+            values = np.column_stack([values, margins])
         used = self._used(len(values), front)
         self._known, self._values = [configurations[at] for at in used], values[used]
         self._front = [used.index(at) for at in front]
-        if not self._models or len(values) >= AGAIN * self._learned:
+        if len(self._models) != values.shape[1] or len(values) >= AGAIN * self._learned:
             self._models = surrogates(self._apart(self._known), self._values, self.seed)
             self._learned = len(values)
 
@@ -144,6 +151,9 @@ class Surrogate(Sampler):
         base, known = len(self._front), len(self._known)
         which = [*self._front, *range(known, known + len(candidates))]
         means = joint_draws(self._models, apart, self._values, which, draws, self._rng)
+        if means.shape[2] > len(self.objectives):
+            means, margins = means[:, :, :-1], means[:, base:, -1]
+            means[:, base:][margins > 0] = np.inf
         places = promising(means, range(base, len(which)), count, range(base))
         return [candidates[place - base] for place in places]
 
@@ -208,3 +218,24 @@ class Surrogate(Sampler):
         """A configuration with another category there; the parameters it brings are random."""
         random = {one.path: one.at(self._rng.random()) for one in self.space}
         return self.space.active({**random, **configuration, path: category})
+
+
+def _without_outliers(values: Array) -> Array:
+    """Values of which the outliers of each column are cut."""
+    low, high = np.quantile(values, [0.25, 0.75], axis=0)
+    wide = np.where(high > low, OUTLIER * (high - low), np.inf)  # where most are equal, nothing is cut
+    return np.asarray(values.clip(low - wide, high + wide))
+
+
+def margins_of(excesses: Sequence[float]) -> Array:
+    """Excesses of a constraint on a scale from -1 to 1: above 0.5 where it is broken, else below -0.5.
+
+    Half of each side lies within half of that side's range.
+    """
+    values = np.nan_to_num(excesses)
+    made = np.empty_like(values)
+    for side, way in ((values > 0, 1.0), (values <= 0, -1.0)):
+        size = np.abs(values[side])
+        middle = np.median(size) if size.any() else 1.0
+        made[side] = way * (0.5 + 0.5 * size / (size + (middle or 1.0)))
+    return made
