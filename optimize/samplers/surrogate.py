@@ -9,7 +9,8 @@ most promising ones, and these with some parameters changed. The last of a batch
 rarely tried, if there is one: few configurations in the wrong region do not show its value in the right one.
 
 How much a configuration breaks constraints has a surrogate model of its own. In a draw in which it breaks
-them, a candidate adds nothing.
+them, a candidate adds nothing. Nor do objectives that only such configurations reach promise anything: what
+is better than the median of the others is taken as that.
 
 Sources: M. McKay, R. Beckman and W. Conover, A Comparison of Three Methods for Selecting Values of Input
 Variables, Technometrics 21(2), 1979; S. Daulton, M. Balandat and E. Bakshy, Parallel Bayesian Optimization of
@@ -120,13 +121,15 @@ class Surrogate(Sampler):
 
     def _fit(self) -> None:
         """Model what is known; sizes are learned anew where there is much more of it than there was."""
-        configurations, results, broken = zip(*self._results.values(), strict=True)
+        configurations, results, excesses = zip(*self._results.values(), strict=True)
         values = _without_outliers(np.array(results, dtype=float) * signs(self.objectives))
-        each = [margins_of(column) for column in zip(*broken, strict=True)]
+        each = [margins_of(column) for column in zip(*excesses, strict=True)]
         margins = np.max([np.full(len(values), -1.0), *each], axis=0)
         able = np.flatnonzero(margins <= 0) if margins.min() <= 0 else np.array([margins.argmin()])
         front = [int(able[at]) for at in non_dominated(values[able])]
         if margins.max() > 0:
+            broken = margins > 0
+            values[broken] = np.maximum(values[broken], np.median(values[able], axis=0))
             values = np.column_stack([values, margins])
         used = self._used(len(values), front)
         self._known, self._values = [configurations[at] for at in used], values[used]
