@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from gridtune.optimize.importance.designs import Design
 from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity, constant, ranked
-from gridtune.optimize.records.evaluations import Evaluation, Failed, Objective
-from gridtune.optimize.replication.evaluate import evaluated
+from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.search_space.space import key
+from gridtune.optimize.search_space.space import Configuration, key
+from gridtune.optimize.separate_runs import SeparateRuns
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.replicate import Metrics, Task, evaluate, metrics_of
+from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.workers.pool import Pool
 
 
@@ -37,33 +37,19 @@ def simulated_sensitivity(
     Raises:
         ScenarioError: configurations that fail leave less than two samples.
     """
-    progress = progress or Progress()
     settings = Settings(
         scenario, plan.space, tuple(objectives), plan.method, len(plan.blocks[0]), seed, replications
     )
-    different = list({key(one): one for block in plan.blocks for one in block}.values())
-    found: dict[str, Evaluation] = {}
-    failed: list[Failed] = []
-    progress.start(
-        f"configurations, {replications} runs each" if replications > 1 else "configurations", len(different)
-    )
+    runs = SeparateRuns(settings, range(replications), pool, progress, work)
+    visited = {key(one): one for block in plan.blocks for one in block}
     try:
-        for outcome in evaluate(scenario, different, seed, range(replications), pool, work):
-            number, values = outcome.index, different[outcome.index]
-            if outcome.failure is not None:
-                entry: Evaluation | Failed = Failed(number, values, str(outcome.failure))
-            else:
-                entry = evaluated(number, values, [outcome.value], settings)
-            if isinstance(entry, Failed):
-                failed.append(entry)
-            else:
-                found[key(values)] = entry
-            progress.update(len(found) + len(failed), failures=len(failed))
+        runs.run(list(visited.values()))
     finally:
-        progress.finish()
-    blocks = [k for k, block in enumerate(plan.blocks) if all(key(one) in found for one in block)]
-    notes = _notes(plan, failed, len(different), len(blocks)) if failed else ()
-    rows = [found[key(one)].objectives for block in blocks for one in plan.blocks[block]]
+        runs.evaluator.progress.finish()
+    samples = [runs.run(block) for block in plan.blocks]
+    blocks = [number for number, block in enumerate(samples) if None not in block]
+    notes = _notes(plan, visited, runs.failures, len(blocks)) if runs.failures else ()
+    rows = [one.evaluation.objectives for number in blocks for one in samples[number] if one]
     rankings = []
     for objective in objectives:
         outcomes = np.array([row[objective.name].mean for row in rows])
@@ -74,29 +60,32 @@ def simulated_sensitivity(
         plan.method,
         tuple(rankings),
         samples=len(blocks),
-        evaluations=len(different),
-        runs=len(different) * replications,
+        evaluations=len(visited),
+        runs=len(visited) * replications,
         seed=seed,
         notes=notes,
     )
 
 
-def _notes(plan: Design, failed: Sequence[Failed], count: int, left: int) -> tuple[str, ...]:
+def _notes(
+    plan: Design, visited: Mapping[str, Configuration], failures: Mapping[str, str], left: int
+) -> tuple[str, ...]:
     """What failures leave of a design.
 
     Args:
-        count: configurations in all.
+        visited: all configurations, by key.
+        failures: why some of them fail, by key.
         left: blocks without a failure.
     """
-    counted, first = METHODS[plan.method].counted, min(failed, key=lambda one: one.number)
-    where = ", ".join(f"{path} = {value}" for path, value in first.values.items())
+    counted, (first, reason) = METHODS[plan.method].counted, next(iter(failures.items()))
+    where = ", ".join(f"{path} = {value}" for path, value in visited[first].items())
     if left < 2:
         raise ScenarioError(
-            f"{len(failed)} of {count} configurations failed, which leaves {left} {counted}; "
-            f"the first, {where}: {first.reason}"
+            f"{len(failures)} of {len(visited)} configurations failed, which leaves {left} {counted}; "
+            f"the first, {where}: {reason}"
         )
     every = len(plan.blocks)
     return (
-        f"{len(failed)} configurations failed, so {every - left} of {every} {counted} are left "
-        f"out: the numbers hold where the scenario can be run. The first failure, {where}: {first.reason}",
+        f"{len(failures)} configurations failed, so {every - left} of {every} {counted} are left "
+        f"out: the numbers hold where the scenario can be run. The first failure, {where}: {reason}",
     )
