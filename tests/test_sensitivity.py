@@ -7,11 +7,10 @@ from math import exp, log, pi, sin
 import pytest
 
 from gridtune.model.metrics.registry import METRICS, Metric
-from gridtune.optimize.importance.designs import design
 from gridtune.optimize.importance.importance import study_sensitivity
 from gridtune.optimize.importance.picture import draw_sensitivity
 from gridtune.optimize.importance.sensitivity import METHODS, Effect, Sensitivity, ranked
-from gridtune.optimize.importance.simulator_sensitivity import simulated_sensitivity
+from gridtune.optimize.importance.simulator_sensitivity import design, simulated_sensitivity
 from gridtune.optimize.report.numbers import path_label
 from gridtune.optimize.runs.stored import SearchResult
 from gridtune.optimize.search_space.parameter import Parameter
