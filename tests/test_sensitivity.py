@@ -29,7 +29,7 @@ def analysed(space, work, *, method, samples, names=("unfairness",), seed=1, **o
     plan = design(method, Space(tuple(space)), samples, seed)
     with Pool(1) as pool:
         return simulated_sensitivity(
-            load("diet/day-regular"), plan, objectives_of(names), seed=seed, pool=pool, work=work, **options
+            load("diet/day-regular"), plan, objectives_of(names), pool=pool, work=work, **options
         )
 
 

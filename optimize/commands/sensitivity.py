@@ -106,7 +106,7 @@ def _of_scenario(asked: SensitivityRequest) -> Sensitivity:
     with sigterm_as_interrupt(), pool_of as pool, results_folder(asked.out):
         return simulated_sensitivity(
             scenario, plan, objectives_of(wanted),
-            replications=asked.replications or 1, seed=asked.seed, pool=pool, progress=progress,
+            replications=asked.replications or 1, pool=pool, progress=progress,
         )  # fmt: skip
 
 

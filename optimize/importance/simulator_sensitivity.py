@@ -48,7 +48,7 @@ class Design:
         space: whose configurations they are.
         blocks: the configurations of each trajectory or base sample.
         cube: the same in the unit cube, by block, configuration and parameter.
-        seed: of the sample and of the intervals.
+        seed: of the sample, of the intervals and of the workloads.
     """
 
     method: str
@@ -136,7 +136,6 @@ def simulated_sensitivity(
     objectives: Sequence[Objective],
     *,
     replications: int = 1,
-    seed: int = 1,
     pool: Pool,
     progress: Progress | None = None,
     work: Callable[[Task], Metrics] = metrics_of,
@@ -149,7 +148,7 @@ def simulated_sensitivity(
         ScenarioError: configurations that fail leave less than two samples.
     """
     settings = Settings(
-        scenario, plan.space, tuple(objectives), plan.method, len(plan.blocks[0]), seed, replications
+        scenario, plan.space, tuple(objectives), plan.method, len(plan.blocks[0]), plan.seed, replications
     )
     runs = SeparateRuns(settings, range(replications), pool, progress, work)
     visited = {key(one): one for block in plan.blocks for one in block}
@@ -173,7 +172,7 @@ def simulated_sensitivity(
         samples=len(blocks),
         evaluations=len(visited),
         runs=len(visited) * replications,
-        seed=seed,
+        seed=plan.seed,
         notes=notes,
     )
 
