@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gridtune.optimize.front.hypervolume import hypervolume
 from gridtune.optimize.inference.gaussian_process import posterior_means
 from gridtune.optimize.records.evaluations import Evaluation
-from gridtune.optimize.replication.compare import non_dominated
+from gridtune.optimize.replication.compare import non_dominated, signs
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.constraints import feasible
 
@@ -51,15 +52,13 @@ class Convergence:
 
     def _volumes(self, known: Sequence[Evaluation], early: int) -> tuple[float, float]:
         """Hypervolume of the first configurations and of all, by what is expected of them."""
-        import moocore
-
         settings = self._evaluator.settings
-        values = posterior_means(known, settings.objectives)
+        objectives = settings.objectives
+        values = posterior_means(known, objectives)
         allowed = np.array([feasible(one, settings.constraints) for one in known])
         if not allowed.any():
             return 0.0, 0.0
         front = values[allowed][non_dominated(values[allowed])]
-        corner = front.max(axis=0) + 0.1 * np.ptp(front, axis=0)
+        corner = signs(objectives) * (front.max(axis=0) + 0.1 * np.ptp(front, axis=0))
         first = values[:early][allowed[:early]]
-        before = float(moocore.hypervolume(first, ref=corner)) if len(first) else 0.0
-        return before, float(moocore.hypervolume(values[allowed], ref=corner))
+        return hypervolume(first, objectives, corner), hypervolume(values[allowed], objectives, corner)

@@ -7,15 +7,16 @@ from types import SimpleNamespace
 import pytest
 
 from gridtune.model.metrics.registry import Metric
-from gridtune.optimize.explanation.validation_runs import ValidationRuns
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Failed, Objective
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.guards import EXCESS_LOSS, NO_MORE_LOSS
 from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search_space.cases import Case
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import key
+from gridtune.optimize.separate_runs import SeparateRuns
 from gridtune.scenarios.workers.pool import Pool
 from tests.fronts import estimate
 from tests.saboteurs import worst_loss
@@ -147,7 +148,7 @@ class Heard(Progress):
 def test_configurations_are_run_once_on_validation_seeds_in_every_case():
     work, heard = Counting(failing={("busy", FIRST_VALIDATION + 2)}), Heard()
     with Pool() as pool:
-        validation = ValidationRuns(settings(), 2, pool, heard, work)
+        validation = SeparateRuns(settings(), Evaluator.validation(2), pool, heard, work)
         one, other, again = validation.run([{"a": 1}, {"a": 2}, {"a": 1}])
         assert heard.said == [("runs", 8), *range(1, 9)]
         assert (validation.evaluator.simulated, one, len(work.seen)) == (8, again, 8)
@@ -165,10 +166,12 @@ def test_configurations_are_run_once_on_validation_seeds_in_every_case():
         assert validation.evaluator.table.units == units
         assert validation.run([{"a": 2}]) == [other]
         assert (validation.evaluator.simulated, len(heard.said)) == (8, 9)
-        late = ValidationRuns(settings(), 3, pool, None, work)
+        late = SeparateRuns(settings(), Evaluator.validation(3), pool, None, work)
         assert late.run([{"a": 1}]) == [None]
         assert late.failures == {key({"a": 1}): f"ValueError: busy: no busy {FIRST_VALIDATION + 2}"}
-        guarded = ValidationRuns(settings(cases=(), constraints=(NO_MORE_LOSS,)), 1, pool, None, Counting())
+        guarded = SeparateRuns(
+            settings(cases=(), constraints=(NO_MORE_LOSS,)), Evaluator.validation(1), pool, None, Counting()
+        )
         (found,) = guarded.run([{"a": 1}])
         assert (found.values["cost"], found.values[EXCESS_LOSS]) == ((3.0 + FIRST_VALIDATION,), (0.0,))
         assert guarded.evaluator.simulated == 2, "the baseline, too"

@@ -7,11 +7,10 @@ from math import exp, log, pi, sin
 import pytest
 
 from gridtune.model.metrics.registry import METRICS, Metric
-from gridtune.optimize.importance.designs import design
 from gridtune.optimize.importance.importance import study_sensitivity
 from gridtune.optimize.importance.picture import draw_sensitivity
 from gridtune.optimize.importance.sensitivity import METHODS, Effect, Sensitivity, ranked
-from gridtune.optimize.importance.simulator_sensitivity import simulated_sensitivity
+from gridtune.optimize.importance.simulator_sensitivity import design, simulated_sensitivity
 from gridtune.optimize.report.numbers import path_label
 from gridtune.optimize.runs.stored import SearchResult
 from gridtune.optimize.search_space.parameter import Parameter
@@ -30,7 +29,7 @@ def analysed(space, work, *, method, samples, names=("unfairness",), seed=1, **o
     plan = design(method, Space(tuple(space)), samples, seed)
     with Pool(1) as pool:
         return simulated_sensitivity(
-            load("diet/day-regular"), plan, objectives_of(names), seed=seed, pool=pool, work=work, **options
+            load("diet/day-regular"), plan, objectives_of(names), pool=pool, work=work, **options
         )
 
 

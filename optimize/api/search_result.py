@@ -16,7 +16,7 @@ import pandas as pd
 from gridtune.optimize.api.explained import Explained
 from gridtune.optimize.explanation.explain import explain, find_configuration
 from gridtune.optimize.front.front import Front, front
-from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed, Value
+from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
 from gridtune.optimize.report.answer import answer
 from gridtune.optimize.report.export import to_csv, to_dict
 from gridtune.optimize.report.frame import Row, frame, rows
@@ -238,7 +238,7 @@ class Study:
             >>> study.at("baseline").run(seed=2)["completed"] > 0
             True
         """
-        return self.scenario.override(chosen(self.details, str(configuration))[1])
+        return self.scenario.override(chosen(self.details, str(configuration)).entry.values)
 
     def plot(self, kind: str = "pairs", *, out: Path | str | None = None) -> Figure:
         """Draw the front.
@@ -361,8 +361,8 @@ class Study:
         return as_html(self.archive.heading, self.summary.splitlines(), some)
 
 
-def chosen(front: Front, name: str, *, full: bool = False) -> tuple[Row, dict[str, Value]]:
-    """A configuration of a study, and what it sets.
+def chosen(front: Front, name: str, *, full: bool = False) -> Row:
+    """A configuration of a study.
 
     Args:
         front: of the study.
@@ -373,10 +373,6 @@ def chosen(front: Front, name: str, *, full: bool = False) -> tuple[Row, dict[st
         ScenarioError: there is none; says which there are.
     """
     known = {row.number: row for row in rows(front)}
+    origins = {one.letter: one.origin for one in front.archive.recommendations}
     letter = name.strip().upper()
-    advice = next((one for one in front.archive.recommendations if one.letter == letter), None)
-    if advice is None:
-        found = find_configuration(front, name)
-        return known[found.number], found.values
-    row = known[advice.origin if full else advice.number]
-    return row, row.values if full else advice.values
+    return known[origins[letter] if full and letter in origins else find_configuration(front, name).number]

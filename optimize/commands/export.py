@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import tomli_w
 from gridtune.model.metrics.registry import definition
 from gridtune.optimize.api.search_result import Study, chosen
 from gridtune.optimize.recommend.harm import harms_of_replay
-from gridtune.optimize.records.evaluations import Objective, Value
+from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange
 from gridtune.optimize.report.answer import harm_text
 from gridtune.optimize.report.frame import Row
@@ -50,8 +50,8 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
     Raises:
         ScenarioError: there is no such configuration.
     """
-    row, values = chosen(study.details, name, full=full)
-    searched = study.scenario.override(values)
+    row = chosen(study.details, name, full=full)
+    searched = study.scenario.override(row.entry.values)
     scenario = as_logged(searched)
     document = _located(scenario.document, scenario.base)
     seed = study.settings.seed
@@ -61,7 +61,7 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
         f"Configuration {row.number}{title} of the study {study.name}",
         f"of the scenario {study.settings.scenario.name}, searched by gridtune with seed {seed} "
         f"({study.settings.sampler}, {len(study.archive.evaluations)} configurations)",
-        *_provenance(row, values),
+        *_provenance(row),
         f"The search ran it as `gridtune run` does with --seed {seed} --replications {replications}."
         if scenario is searched
         else "It replays each log as it is; the search resampled them.",
@@ -95,11 +95,11 @@ def differences(study: Study, name: str, *, full: bool = False) -> str:
     Raises:
         ScenarioError: there is no such configuration.
     """
-    row, values = chosen(study.details, name, full=full)
-    changes = _parameter_changes(row, values)
+    row = chosen(study.details, name, full=full)
+    changes = _parameter_changes(row)
     if not changes:
         return "Nothing to change: this is the baseline.\n"
-    lines = [*_sum(row), *_listed(study, row, values, changes)]
+    lines = [*_sum(row), *_listed(study, row, changes)]
     return "\n".join(wrapped(lines, terminal_width())) + "\n"
 
 
@@ -133,11 +133,9 @@ def _unconfirmed(row: Row) -> list[Harm]:
     return [replace(harm, replay=False) for harm in harms_of_replay(start.metrics, one.metrics, units)]
 
 
-def _listed(
-    study: Study, row: Row, values: Mapping[str, Value], changes: Sequence[ParameterChange]
-) -> Iterator[str]:
+def _listed(study: Study, row: Row, changes: Sequence[ParameterChange]) -> Iterator[str]:
     """Each change, what the parameter is, and what the change alone does where somebody ran that."""
-    scenario = study.scenario.override(values)
+    scenario = study.scenario.override(row.entry.values)
     for one in changes:
         about = meaning(scenario, one.path)
         unit = f" {about.unit}" if about.unit else ""
@@ -154,17 +152,17 @@ def _effect(row: Row, gap: float, metric: Objective) -> str:
     return f"{metric_label(metric)} {relative(gap, row.baseline(metric), metric) if gap else SAME}"
 
 
-def _parameter_changes(row: Row, values: Mapping[str, Value]) -> list[ParameterChange]:
+def _parameter_changes(row: Row) -> list[ParameterChange]:
     """What a configuration changes: of a recommendation as it was found, else in the order of the space."""
     if row.advice is not None:
         return list(row.advice.changes)
-    changed = changed_values(row.front, values).items()
+    changed = changed_values(row.front, row.entry.values).items()
     return [ParameterChange(path, before, after) for path, (before, after) in changed if after is not None]
 
 
-def _provenance(row: Row, values: Mapping[str, Value]) -> Iterator[str]:
+def _provenance(row: Row) -> Iterator[str]:
     """What a configuration changes, and what it gives."""
-    for one in _parameter_changes(row, values):
+    for one in _parameter_changes(row):
         yield f"change: {one.path}  {change_text(one)}"
     for metric in row.front.objectives:
         gap = row.differences.get(metric.name)

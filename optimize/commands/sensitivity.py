@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gridtune.optimize.importance.designs import design
 from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity
-from gridtune.optimize.importance.simulator_sensitivity import simulated_sensitivity
+from gridtune.optimize.importance.simulator_sensitivity import design, simulated_sensitivity
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.numbers import metric_label, setting, with_half
 from gridtune.optimize.report.progress import progress_of
@@ -107,7 +106,7 @@ def _of_scenario(asked: SensitivityRequest) -> Sensitivity:
     with sigterm_as_interrupt(), pool_of as pool, results_folder(asked.out):
         return simulated_sensitivity(
             scenario, plan, objectives_of(wanted),
-            replications=asked.replications or 1, seed=asked.seed, pool=pool, progress=progress,
+            replications=asked.replications or 1, pool=pool, progress=progress,
         )  # fmt: skip
 
 

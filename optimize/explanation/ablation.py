@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gridtune.optimize.explanation.validation_runs import ValidationRuns
 from gridtune.optimize.front.changes import Change, changes
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.hypervolume import comparable
@@ -15,6 +14,7 @@ from gridtune.optimize.records.values import key
 from gridtune.optimize.replication.compare import costs, ranges
 from gridtune.optimize.runs.blocks import Sample
 from gridtune.optimize.search_space.space import Configuration, Space
+from gridtune.optimize.separate_runs import SeparateRuns
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
@@ -80,7 +80,7 @@ def removals(scenario: Scenario, space: Space, configuration: Configuration) -> 
 
 
 def ablated(
-    found: Front, here: Sample, removed: Sequence[Ablation], validation: ValidationRuns
+    found: Front, here: Sample, removed: Sequence[Ablation], validation: SeparateRuns
 ) -> tuple[Ablation, ...]:
     """What each removal does, that with the largest effect first, in shares of the range over the search."""
     made = []

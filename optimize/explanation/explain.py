@@ -11,18 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from gridtune import limits
 from gridtune.optimize.explanation.ablation import Ablation, ablated, removals
 from gridtune.optimize.explanation.neighbours import Neighbourhood, compared, neighbourhood
-from gridtune.optimize.explanation.validation_runs import ValidationRuns
 from gridtune.optimize.front.changes import Change, changes, modelled, other_changes
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Value
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.records.values import key
 from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.constraints import Bounded, tightest
 from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.separate_runs import SeparateRuns
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
@@ -161,7 +161,7 @@ def explain(
     scenario, values = settings.scenario, evaluation.values
     validated = [one.evaluation.validation_replications for one in found.members if one.validated]
     wanted = replications or max(VALIDATED, *(validated or [found.archive.replications]))
-    validation = ValidationRuns(settings, wanted, pool, progress, work)
+    validation = SeparateRuns(settings, Evaluator.validation(wanted), pool, progress, work)
     removed = removals(scenario, settings.space, values) if ablate else []
     here, base, *_ = validation.run([values, {}, *(one.left for one in removed if not one.failure)])
     if here is None:
@@ -204,12 +204,10 @@ def find_configuration(found: Front, text: str) -> Evaluation:
     called = {one.letter: one.number for one in archive.recommendations}
     if archive.baseline is not None:
         called["baseline"] = archive.baseline
-    titles = {part: one.number for one in archive.recommendations for part in one.title.split(",")}
-    names = {_spoken(name): number for name, number in (titles | called).items()}
-    number = text.strip().strip("()")
-    chosen = names.get(_spoken(text))
-    if chosen is None and number.isdecimal() and len(number) <= limits.DIGITS:
-        chosen = int(number)
+    names = {str(one.number): one.number for one in archive.evaluations}
+    names |= {_spoken(part): one.number for one in archive.recommendations for part in one.title.split(",")}
+    names |= {_spoken(name): number for name, number in called.items()}
+    chosen = names.get(_spoken(text.strip().strip("()")))
     evaluation = next((one for one in archive.evaluations if one.number == chosen), None)
     if evaluation is None:
         numbers = [str(member.evaluation.number) for member in found.on_front]

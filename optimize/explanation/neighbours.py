@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from gridtune.optimize.explanation.validation_runs import ValidationRuns
 from gridtune.optimize.explanation.words import in_words
 from gridtune.optimize.front.changes import Change, Runs, between, changes, modelled
 from gridtune.optimize.front.front import Front, Member
@@ -19,6 +18,7 @@ from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Value
 from gridtune.optimize.records.values import key
 from gridtune.optimize.replication.compare import Array, costs, ranges
+from gridtune.optimize.separate_runs import SeparateRuns
 
 DOMINATORS = 3  # shown at most, of the configurations that dominate one
 
@@ -105,7 +105,7 @@ class Neighbourhood:
 
 
 def neighbourhood(
-    found: Front, evaluation: Evaluation, here: Runs, validation: ValidationRuns
+    found: Front, evaluation: Evaluation, here: Runs, validation: SeparateRuns
 ) -> Neighbourhood:
     """Where a configuration lies in the front.
 
@@ -171,7 +171,7 @@ def _places(found: Front, others: Sequence[Member], evaluation: Evaluation, here
     return costs(estimates, found.objectives)
 
 
-def _runs(member: Member, validation: ValidationRuns) -> Runs | None:
+def _runs(member: Member, validation: SeparateRuns) -> Runs | None:
     """A member on validation seeds: as the search has kept it, or run now; None if it fails."""
     if member.validated:
         return {name: one.values for name, one in member.estimates.items()}

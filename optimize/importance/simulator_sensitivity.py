@@ -1,22 +1,133 @@
-"""Sensitivity of the simulator itself: a design, its simulations, and what they say."""
+"""Sensitivity of the simulator itself: a design of configurations, their simulations, and what they say.
+
+Each coordinate of SALib's points in the unit cube becomes the value of one parameter, deterministically: a
+range is crossed from its low to its high end, on its own scale (logarithmic or not), and choices own equal
+slices. A parameter whose conditions do not hold is dropped, so that moving it changes nothing: its effect
+there is zero.
+
+A trajectory of Morris knows only two levels of each parameter. Mapped to slices, they would compare the same
+pairs of choices again and again and never visit some of them. So each trajectory gets two choices of its own,
+drawn so that all pairs come up equally often, and the effect is that of a switch between two choices.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from gridtune.optimize.importance.designs import Design
-from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity, constant, ranked
-from gridtune.optimize.records.evaluations import Evaluation, Failed, Objective
-from gridtune.optimize.replication.evaluate import evaluated
+from gridtune.optimize.importance.sensitivity import LEVEL, METHODS, Effect, Sensitivity, constant, ranked
+from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.search_space.space import key
+from gridtune.optimize.search_space.space import Configuration, Space, key
+from gridtune.optimize.separate_runs import SeparateRuns
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.replicate import Metrics, Task, evaluate, metrics_of
+from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.workers.pool import Pool
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+LEVELS = 4  # of Morris' grid
+RESAMPLES = 1000  # behind the confidence intervals
+SAMPLES = {"morris": 20, "sobol": 128}  # usual numbers
+
+
+@dataclass(frozen=True)
+class Design:
+    """Configurations to be evaluated, in blocks that count only as a whole.
+
+    Attributes:
+        method: a key of `optimize.importance.sensitivity.METHODS`.
+        space: whose configurations they are.
+        blocks: the configurations of each trajectory or base sample.
+        cube: the same in the unit cube, by block, configuration and parameter.
+        seed: of the sample, of the intervals and of the workloads.
+    """
+
+    method: str
+    space: Space
+    blocks: list[list[Configuration]]
+    cube: Array
+    seed: int
+
+    def effects(self, outcomes: Array, blocks: Sequence[int]) -> list[Effect]:
+        """The numbers of each parameter, as SALib gives them.
+
+        Of Morris: `mu_star` is the mean absolute effect of moving a parameter across its whole range, or
+        between two choices. `mu` has signs (None for choices, which have no direction). `sigma`, the standard
+        deviation of the effects, is large if the effect depends on the other parameters or on where the step
+        starts.
+
+        Of Sobol: shares of the variance, which may lie a little outside [0, 1]. `S1` is what the parameter
+        explains alone, `ST` that in which it takes part in any way.
+
+        Args:
+            outcomes: of the configurations of the blocks, in their order; not all equal.
+            blocks: which blocks they are.
+
+        Source: see `optimize.importance.sensitivity.METHODS`.
+        """
+        from SALib.analyze import morris, sobol
+
+        problem, draws = _problem(self.space), np.random.default_rng([self.seed, 2])
+        how = {"num_resamples": RESAMPLES, "conf_level": LEVEL, "seed": draws}
+        if self.method == "sobol":
+            made = sobol.analyze(problem, outcomes, calc_second_order=False, **how)
+            numbers = {name: made[name] for name in ("ST", "ST_conf", "S1", "S1_conf")}
+        else:
+            cube = self.cube[list(blocks)].reshape(len(outcomes), -1)
+            made = morris.analyze(problem, cube, outcomes, num_levels=LEVELS, **how)
+            # SALib scales a step to the whole range; a switch between two choices is whole already.
+            listed = [_listed(parameter) for parameter in self.space]
+            scale = np.where(listed, LEVELS / (2 * (LEVELS - 1)), 1.0)
+            numbers = {name: scale * made[name] for name in ("mu_star", "mu_star_conf", "sigma")}
+            numbers["mu"] = np.where(listed, None, made["mu"])
+        rows = pd.DataFrame(numbers).to_dict("records")
+        return [
+            Effect(path, {str(name): number for name, number in row.items()}, active)
+            for path, row, active in zip(self.space.paths, rows, self._active(blocks), strict=True)
+        ]
+
+    def _active(self, blocks: Sequence[int]) -> list[int]:
+        """In how many of the blocks each parameter existed before or after it moved."""
+        paths = self.space.paths
+        exists = np.array([[[path in one for path in paths] for one in self.blocks[k]] for k in blocks])
+        after = 1 + np.arange(len(paths))[np.newaxis]
+        before = np.zeros_like(after)
+        if self.method == "morris":
+            before = np.diff(self.cube[list(blocks)], axis=1).astype(bool).argmax(axis=1)
+            after = before + 1
+        seen = [np.take_along_axis(exists, place[:, np.newaxis], axis=1) for place in (before, after)]
+        return [int(count) for count in (seen[0] | seen[1]).sum(axis=(0, 1))]
+
+
+def design(method: str, space: Space, samples: int | None, seed: int) -> Design:
+    """A design by the name of its method.
+
+    Args:
+        method: `morris`, trajectories in which every parameter moves once, by two thirds of its range or to
+            another choice; or `sobol`, two independent points and, for each parameter, the first with the
+            second's value.
+        samples: trajectories, at least 2, or base samples, a power of 2; `SAMPLES` if left out.
+        seed: of random starts and orders, or of the scrambling.
+
+    Raises:
+        ScenarioError: no such method, or an unsuitable number of samples.
+    """
+    if method not in SAMPLES:
+        raise ScenarioError(f"--method {method}: no such method; there are {', '.join(SAMPLES)}")
+    count = SAMPLES[method] if samples is None else samples
+    draws = np.random.default_rng([seed, 1])
+    cube, shares = (_morris if method == "morris" else _sobol)(space, count, draws)
+    blocks = [[space.at(row) for row in block] for block in shares.reshape(count, -1, len(space)).tolist()]
+    return Design(method, space, blocks, cube.reshape(count, -1, len(space)), seed)
 
 
 def simulated_sensitivity(
@@ -25,7 +136,6 @@ def simulated_sensitivity(
     objectives: Sequence[Objective],
     *,
     replications: int = 1,
-    seed: int = 1,
     pool: Pool,
     progress: Progress | None = None,
     work: Callable[[Task], Metrics] = metrics_of,
@@ -37,33 +147,19 @@ def simulated_sensitivity(
     Raises:
         ScenarioError: configurations that fail leave less than two samples.
     """
-    progress = progress or Progress()
     settings = Settings(
-        scenario, plan.space, tuple(objectives), plan.method, len(plan.blocks[0]), seed, replications
+        scenario, plan.space, tuple(objectives), plan.method, len(plan.blocks[0]), plan.seed, replications
     )
-    different = list({key(one): one for block in plan.blocks for one in block}.values())
-    found: dict[str, Evaluation] = {}
-    failed: list[Failed] = []
-    progress.start(
-        f"configurations, {replications} runs each" if replications > 1 else "configurations", len(different)
-    )
+    runs = SeparateRuns(settings, range(replications), pool, progress, work)
+    visited = {key(one): one for block in plan.blocks for one in block}
     try:
-        for outcome in evaluate(scenario, different, seed, range(replications), pool, work):
-            number, values = outcome.index, different[outcome.index]
-            if outcome.failure is not None:
-                entry: Evaluation | Failed = Failed(number, values, str(outcome.failure))
-            else:
-                entry = evaluated(number, values, [outcome.value], settings)
-            if isinstance(entry, Failed):
-                failed.append(entry)
-            else:
-                found[key(values)] = entry
-            progress.update(len(found) + len(failed), failures=len(failed))
+        runs.run(list(visited.values()))
     finally:
-        progress.finish()
-    blocks = [k for k, block in enumerate(plan.blocks) if all(key(one) in found for one in block)]
-    notes = _notes(plan, failed, len(different), len(blocks)) if failed else ()
-    rows = [found[key(one)].objectives for block in blocks for one in plan.blocks[block]]
+        runs.evaluator.progress.finish()
+    samples = [runs.run(block) for block in plan.blocks]
+    blocks = [number for number, block in enumerate(samples) if None not in block]
+    notes = _notes(plan, visited, runs.failures, len(blocks)) if runs.failures else ()
+    rows = [one.evaluation.objectives for number in blocks for one in samples[number] if one]
     rankings = []
     for objective in objectives:
         outcomes = np.array([row[objective.name].mean for row in rows])
@@ -74,29 +170,79 @@ def simulated_sensitivity(
         plan.method,
         tuple(rankings),
         samples=len(blocks),
-        evaluations=len(different),
-        runs=len(different) * replications,
-        seed=seed,
+        evaluations=len(visited),
+        runs=len(visited) * replications,
+        seed=plan.seed,
         notes=notes,
     )
 
 
-def _notes(plan: Design, failed: Sequence[Failed], count: int, left: int) -> tuple[str, ...]:
+def _notes(
+    plan: Design, visited: Mapping[str, Configuration], failures: Mapping[str, str], left: int
+) -> tuple[str, ...]:
     """What failures leave of a design.
 
     Args:
-        count: configurations in all.
+        visited: all configurations, by key.
+        failures: why some of them fail, by key.
         left: blocks without a failure.
     """
-    counted, first = METHODS[plan.method].counted, min(failed, key=lambda one: one.number)
-    where = ", ".join(f"{path} = {value}" for path, value in first.values.items())
+    counted, (first, reason) = METHODS[plan.method].counted, next(iter(failures.items()))
+    where = ", ".join(f"{path} = {value}" for path, value in visited[first].items())
     if left < 2:
         raise ScenarioError(
-            f"{len(failed)} of {count} configurations failed, which leaves {left} {counted}; "
-            f"the first, {where}: {first.reason}"
+            f"{len(failures)} of {len(visited)} configurations failed, which leaves {left} {counted}; "
+            f"the first, {where}: {reason}"
         )
     every = len(plan.blocks)
     return (
-        f"{len(failed)} configurations failed, so {every - left} of {every} {counted} are left "
-        f"out: the numbers hold where the scenario can be run. The first failure, {where}: {first.reason}",
+        f"{len(failures)} configurations failed, so {every - left} of {every} {counted} are left "
+        f"out: the numbers hold where the scenario can be run. The first failure, {where}: {reason}",
     )
+
+
+def _morris(space: Space, samples: int, draws: np.random.Generator) -> tuple[Array, Array]:
+    """Trajectories in the unit cube, and the same with two choices of its own for each."""
+    from SALib.sample.morris import sample
+
+    if samples < 2:
+        raise ScenarioError(f"--samples {samples}: Morris' method needs at least 2 trajectories")
+    cube = sample(_problem(space), samples, num_levels=LEVELS, seed=draws)
+    shares = cube.copy()
+    for j, parameter in enumerate(space):
+        if _listed(parameter):
+            pairs = _pairs(parameter.size or 1, samples, draws)
+            column = cube[:, j].reshape(samples, -1)
+            shares[:, j] = np.where(column == column[:, :1], pairs[:, :1], pairs[:, 1:]).ravel()
+    return cube, shares
+
+
+def _sobol(space: Space, samples: int, draws: np.random.Generator) -> tuple[Array, Array]:
+    """Saltelli's sample in the unit cube, twice."""
+    from SALib.sample.sobol import sample
+
+    if samples < 2 or samples & (samples - 1):
+        below = max(2, 1 << (samples.bit_length() - 1))
+        raise ScenarioError(
+            f"--samples {samples}: Sobol's sequence needs a power of 2; {below} or {2 * below} would be"
+        )
+    cube = sample(_problem(space), samples, calc_second_order=False, seed=draws)
+    return cube, cube
+
+
+def _problem(space: Space) -> dict[str, Any]:
+    """A space in SALib's terms."""
+    return {"num_vars": len(space), "names": list(space.paths), "bounds": [[0.0, 1.0]] * len(space)}
+
+
+def _listed(parameter: Parameter) -> bool:
+    """Whether a parameter is moved from one value to another rather than across a range."""
+    return bool(parameter.choices) or (parameter.size or LEVELS + 1) <= LEVELS
+
+
+def _pairs(count: int, samples: int, draws: np.random.Generator) -> Array:
+    """For each trajectory the shares of two of `count` choices; all ordered pairs come up equally often."""
+    ordered = list(permutations(range(count), 2)) or [(0, 0)]
+    rounds = [draws.permutation(len(ordered)) for _ in range(-(-samples // len(ordered)))]
+    chosen = np.array(ordered, dtype=float)[np.concatenate(rounds)[:samples]]
+    return np.asarray((chosen + 0.5) / count)

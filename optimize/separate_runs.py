@@ -1,4 +1,4 @@
-"""Runs of configurations on the validation seeds of the front, with common random numbers."""
+"""Runs of configurations beside a search, which no study keeps."""
 
 from __future__ import annotations
 
@@ -15,25 +15,21 @@ from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.workers.pool import Pool
 
 
-class ValidationRuns(Block):
-    """Runs configurations of a search, each once, and keeps nothing in its study.
-
-    Args:
-        replications: runs per configuration and case, by the random numbers that validated the front.
-    """
+class SeparateRuns(Block):
+    """Runs configurations in every case under the same replications, each once, and keeps nothing on disk."""
 
     def __init__(
         self,
         settings: Settings,
-        replications: int,
+        replications: Sequence[int],
         pool: Pool,
         progress: Progress | None = None,
         work: Callable[[Task], Metrics] = metrics_of,
     ) -> None:
         directions = {one.name: one.direction for one in settings.objectives}
-        study = open_study(None, "explanation", {}, directions, {})
+        study = open_study(None, "separate", {}, directions, {})
         evaluator = Evaluator(settings, RunTable(settings), study, pool, progress or Progress(), work)
-        super().__init__(evaluator, evaluator.validation(replications))
+        super().__init__(evaluator, replications)
 
     def run(self, configurations: Sequence[Configuration]) -> list[Sample | None]:
         """What configurations give; None for one that fails, see `failures`."""
