@@ -9,8 +9,8 @@ import numpy as np
 from gridtune.optimize.importance.designs import Design
 from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity, constant, ranked
 from gridtune.optimize.records.evaluations import Evaluation, Failed, Objective
-from gridtune.optimize.replication.evaluate import evaluated
-from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.report.progress import Progress
+from gridtune.optimize.runs.table import evaluated
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import key
 from gridtune.scenarios.document.scenario import Scenario

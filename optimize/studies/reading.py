@@ -17,8 +17,7 @@ from sqlalchemy import URL
 from gridtune.optimize.studies import databases, journals
 from gridtune.optimize.studies.databases import reason, shown
 from gridtune.optimize.studies.places import is_url, journal_in, kind_of, study_place, table_beside
-from gridtune.optimize.studies.runs import Run, runs_of
-from gridtune.optimize.studies.tables import DatabaseTable, FileTable, RunTable
+from gridtune.optimize.studies.tables import DatabaseTable, FileTable, Run, runs_of
 from gridtune.scenarios.errors import ScenarioError
 
 SETTINGS = "gridtune"  # the study's attribute that holds the settings of the search
@@ -100,14 +99,14 @@ class Storage:
     Attributes:
         called: as a user knows it.
         optuna: the studies.
-        table: their runs.
+        table: their runs; None in memory, where they are forgotten.
         skip_broken: whether to pass over broken lines.
         notes: what was passed over, a line each.
     """
 
     called: str
     optuna: BaseStorage
-    table: RunTable
+    table: FileTable | DatabaseTable | None
     skip_broken: bool = False
     notes: tuple[str, ...] = ()
 
@@ -119,6 +118,7 @@ class Storage:
         """
         if name not in optuna.get_all_study_names(self.optuna):
             return None
+        assert self.table is not None
         runs, notes = runs_of(self.table.lines(name), name, skip_broken=self.skip_broken)
         study = optuna.load_study(study_name=name, storage=self.optuna)
         if not isinstance(study.user_attrs.get(SETTINGS), dict):
