@@ -48,9 +48,6 @@ class SearchResult:
     simulated: int = 0
     times: Mapping[int, Times] = field(default_factory=dict, compare=False)
 
-    def __repr__(self) -> str:
-        return f"SearchResult({self.archive.study!r}, {len(self.archive.evaluations)} evaluations)"
-
 
 def open_trials(
     settings: Settings, where: str | Path | None, name: str, *, resume: bool = False

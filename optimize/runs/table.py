@@ -65,7 +65,7 @@ class RunTable:
 
     def place(self, row: Run) -> Place | None:
         """Which run a row is of; None if it is of none of this search."""
-        if row.case not in self._cases or row.failure:
+        if row.case not in self._cases:
             return None
         first = FIRST_VALIDATION if row.validation else 0
         return Place(self.name(dict(row.values)), self._cases.index(row.case), first + row.replication)

@@ -40,7 +40,7 @@ from gridtune.scenarios.errors import ScenarioError
 
 Direction = Literal["minimize", "maximize"]
 LONGEST_NAME = 512  # characters, as Optuna's databases have it
-LONGEST_FAILURE = 300  # characters of a reason in a trial; the table has all of it
+LONGEST_FAILURE = 300  # characters of a reason in a trial
 RESUME = "; what was written stays, --resume continues"
 
 
@@ -100,24 +100,25 @@ class OpenStudy:
         """
         if entry.number in self.trials:
             return
-        attributes: dict[str, Any] = {NUMBER: entry.number}
-        failed = isinstance(entry, Failed)
+        outcome: dict[str, Any]
+        attributes: dict[str, Any]
         if isinstance(entry, Failed):
-            attributes[FAILURE] = " ".join(entry.reason.split())[:LONGEST_FAILURE]
+            outcome = {"state": TrialState.FAIL}
+            attributes = {FAILURE: " ".join(entry.reason.split())[:LONGEST_FAILURE]}
         else:
+            values = [entry.objectives[name].mean for name in self._objectives]
+            outcome = {"values": values, "constraints": dict(excesses(constraints, entry.cases))}
             errors = {name: one.standard_error for name, one in entry.objectives.items()}
-            attributes |= {"replications": entry.replications, "standard_errors": errors}
+            attributes = {"replications": entry.replications, "standard_errors": errors}
         distributions = {path: self._distributions[path] for path in entry.values}
         trial = create_trial(
-            state=TrialState.FAIL if failed else TrialState.COMPLETE,
-            values=None if failed else [entry.objectives[name].mean for name in self._objectives],
             params={  # as they come back from a storage
                 path: one.to_external_repr(one.to_internal_repr(entry.values[path]))
                 for path, one in distributions.items()
             },
             distributions=distributions,
-            user_attrs=attributes,
-            constraints=None if failed else dict(excesses(constraints, entry.cases)),
+            user_attrs={NUMBER: entry.number, **attributes},
+            **outcome,
         )
         # Optuna keeps times of the place, which is not said.
         trial.datetime_start = began.astimezone().replace(tzinfo=None)
@@ -157,9 +158,6 @@ class OpenStudy:
         except ScenarioError:
             if error is None:  # else it says more
                 raise
-
-    def __repr__(self) -> str:
-        return f"OpenStudy({self.name!r}, {len(self.trials)} configurations)"
 
     def _soon(self, write: Callable[..., None], *arguments: Any) -> None:
         """Write in the thread; after a write that failed there are none."""

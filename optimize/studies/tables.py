@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Engine, insert, select
 from sqlalchemy import inspect as inspected
@@ -32,7 +31,6 @@ class Run:
         replication: number of the replication, from 0.
         validation: whether it ran on a validation seed.
         metrics: all metrics of the run by name, each in the unit that the study keeps for it.
-        failure: why the run failed, in one line; empty if it did not.
     """
 
     values: Mapping[str, Value]
@@ -40,36 +38,29 @@ class Run:
     replication: int
     validation: bool = False
     metrics: Mapping[str, float] = field(default_factory=dict)
-    failure: str = ""
 
     def __repr__(self) -> str:
         seed = "validation" if self.validation else "search"
         return f"Run({len(self.values)} values, {self.case!r}, {seed} replication {self.replication})"
 
 
-Identity = tuple[str, str, int, bool]
-
-
-def identity(run: Run) -> Identity:
+def identity(run: Run) -> tuple[str, str, int, bool]:
     """What no two rows of a table have in common: configuration, case, replication, and kind of seed."""
     return key(run.values), run.case, run.replication, run.validation
 
 
 def line_of(study: str, run: Run) -> str:
     """A run as a line of JSON, without its end; numbers come back from it bit by bit."""
-    row: dict[str, Any] = {
+    numbers = {name: float(value) for name, value in run.metrics.items()}
+    row = {
         "study": study,
         "configuration": dict(run.values),
         "case": run.case,
         "replication": run.replication,
         "validation": run.validation,
-    }
-    if run.failure:
-        row["failure"] = " ".join(run.failure.split())
-    else:
-        numbers = {name: float(value) for name, value in run.metrics.items()}
         # JSON has no numbers that are not finite: they are kept as texts.
-        row["metrics"] = {name: one if isfinite(one) else json.dumps(one) for name, one in numbers.items()}
+        "metrics": {name: one if isfinite(one) else json.dumps(one) for name, one in numbers.items()},
+    }
     return json.dumps(row, separators=(",", ":"), allow_nan=False)
 
 
@@ -82,9 +73,8 @@ def parsed(text: str | bytes) -> tuple[str, Run | str] | None:
         for mark in (BEGUN, RESUMED):
             if mark in row:
                 return row["study"], mark
-        failure = str(row.get("failure", ""))
-        metrics = {} if failure else {name: _number(value) for name, value in row["metrics"].items()}
-        run = Run(row["configuration"], row["case"], row["replication"], row["validation"], metrics, failure)
+        metrics = {name: _number(value) for name, value in row["metrics"].items()}
+        run = Run(row["configuration"], row["case"], row["replication"], row["validation"], metrics)
         values = run.values.values()
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None
@@ -113,7 +103,7 @@ def runs_of(
     Raises:
         ScenarioError: a line is broken.
     """
-    found: dict[Identity, Run] | None = None
+    found: dict[tuple[str, str, int, bool], Run] | None = None
     notes = []
     for place, text in lines:
         named, row = parsed(text) or (None, None)
