@@ -18,7 +18,7 @@ from gridtune.optimize.recommend.recommender import Recommender
 from gridtune.optimize.records.evaluations import Archive, Constraint
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.guards import LONGEST, NO_MORE_LOSS, NO_STARVATION
-from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.stored import (
     ASKED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.runs.blocks import Block, Sample
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import RunTable

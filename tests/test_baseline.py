@@ -12,8 +12,8 @@ from gridtune.optimize.commands.search import settings_of
 from gridtune.optimize.explanation.words import in_words
 from gridtune.optimize.front.changes import Change, between, gains
 from gridtune.optimize.front.front import front
-from gridtune.optimize.replication.paired import Difference
-from gridtune.optimize.runs.stored import load_archive
+from gridtune.optimize.records.difference import Difference
+from gridtune.optimize.runs import stored
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.baseline import baseline_of, starting_configurations
 from gridtune.optimize.search_space.space import Space, key
@@ -66,7 +66,7 @@ def test_workers_and_interruptions_change_nothing(scenario, tmp_path, sampler):
                 work=Interrupting(calls, toy_with_baseline),
             )
         resumed = run(scenario, sampler=sampler, replications=2, out=out, resume=True)
-        assert content(resumed.archive) == content(whole.archive) == content(load_archive(out))
+        assert content(resumed.archive) == content(whole.archive) == content(stored.load(out).archive)
 
 
 @pytest.mark.long

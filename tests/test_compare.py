@@ -18,8 +18,8 @@ from gridtune.optimize.commands.compare import (
 )
 from gridtune.optimize.front.front import front
 from gridtune.optimize.front.hypervolume import reference_point
+from gridtune.optimize.records.difference import difference
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.report.comparison import compared, compared_fronts
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load

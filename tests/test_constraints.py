@@ -7,7 +7,7 @@ import pytest
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import LEAST, Constraint, Estimate, Objective
 from gridtune.optimize.replication.chances import chances
-from gridtune.optimize.replication.evaluate import evaluated
+from gridtune.optimize.runs.table import evaluated
 from gridtune.optimize.samplers.base import Penalty
 from gridtune.optimize.search_space.constraints import constraints_of, excesses, tightest, violation
 from gridtune.scenarios import ScenarioError, load

@@ -16,8 +16,8 @@ import pytest
 import gridtune.model.metrics.custom as custom
 import gridtune.scenarios.workers.dask_workers as dask_workers
 import gridtune.scenarios.workers.pool as pool_module
-from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.runs.stored import load_archive
+from gridtune.optimize.report.progress import Progress
+from gridtune.optimize.runs import stored
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.api.experiment import Scenario
@@ -177,7 +177,7 @@ def test_an_interrupted_search_leaves_nothing_to_the_cluster_and_is_resumed(scen
         with pytest.raises(KeyboardInterrupt):
             run(scenario, sampler="nsga2", pool=pool, out=tmp_path, progress=Act(30, interrupt))
         until(lambda: not cluster.scheduler.tasks)
-        assert len(load_archive(tmp_path).evaluations) >= 13
+        assert len(stored.load(tmp_path).archive.evaluations) >= 13
         resumed = run(scenario, sampler="nsga2", pool=pool, out=tmp_path, resume=True)
     assert content(resumed.archive.evaluations) == content(run(scenario, sampler="nsga2").archive.evaluations)
 

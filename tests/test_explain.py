@@ -13,7 +13,7 @@ from gridtune.optimize.explanation.words import told_changes
 from gridtune.optimize.front.changes import change as change_of
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import front
-from gridtune.optimize.replication.paired import difference
+from gridtune.optimize.records.difference import difference
 from gridtune.optimize.runs.stored import load as load_study
 from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search import search

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from optuna.storages.journal import JournalFileBackend
 
-from gridtune.optimize.runs.stored import load_archive
+from gridtune.optimize.runs import stored
 from gridtune.optimize.search import search
 from gridtune.optimize.studies.databases import open_for_writing, url_of
 from gridtune.optimize.studies.places import JOURNAL, TABLE
@@ -153,7 +153,7 @@ def test_no_search_changes_a_file_of_its_folder_that_no_search_has_made(tmp_path
         assert name in refused(_search, out=tmp_path, resume=resume)
         if name == JOURNAL:
             refused(_search, storage=str(tmp_path / name), resume=resume)
-    refused(load_archive, tmp_path)
+    refused(stored.load, tmp_path)
     assert seen(tmp_path) == before
 
 
@@ -200,10 +200,10 @@ def test_a_study_in_a_database_whose_making_fails_is_made_by_the_next_search(tmp
             "BEGIN SELECT the_disk_is_full(); END"
         )
         assert "the_disk_is_full" in refused(_search, storage=address)
-        assert "no such study; it holds none" in refused(load_archive, address)
+        assert "no such study; it holds none" in refused(stored.load, address)
         connection.execute("DROP TRIGGER full")
     assert len(_search(storage=address).archive.evaluations) == 3
-    assert len(load_archive(address).evaluations) == 3
+    assert len(stored.load(address).archive.evaluations) == 3
 
 
 def test_one_search_writes_to_a_folder_at_a_time(tmp_path):

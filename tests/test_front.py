@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import front
 from gridtune.optimize.front.hypervolume import comparable, hypervolume, reference_point
-from gridtune.optimize.records.difference import Change, Difference
+from gridtune.optimize.records.difference import Change, Difference, difference
 from gridtune.optimize.records.evaluations import Constraint
 from gridtune.optimize.records.recommendation import Recommendation
-from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.report.pictures.draw import growth
 from tests.fronts import (
     COMPLETED,

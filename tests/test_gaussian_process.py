@@ -18,9 +18,9 @@ from gridtune.optimize.inference.noise import (
     variances,
 )
 from gridtune.optimize.inference.surrogate_model import WIDE, _start, coordinates_of, sampled
+from gridtune.optimize.records.difference import Difference, difference
 from gridtune.optimize.replication.compare import common_scale, costs, level, non_dominated, signs
 from gridtune.optimize.replication.guards import OF_CLASS, TOLERANCE
-from gridtune.optimize.replication.paired import Difference, difference
 from gridtune.optimize.replication.shortlist import promising, shortlist
 from tests.fronts import COMPLETED, UNFAIR, estimate, evaluation, search
 from tests.saboteurs import worst_loss

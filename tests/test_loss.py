@@ -8,10 +8,10 @@ from gridtune.model.job import Job, State
 from gridtune.model.metrics.lost import is_cut_off
 from gridtune.model.metrics.registry import METRICS, Metric, define, rounded
 from gridtune.optimize.front.front import front
+from gridtune.optimize.records.difference import difference
 from gridtune.optimize.records.evaluations import Estimate, Objective
 from gridtune.optimize.replication.compare import costs, non_dominated
 from gridtune.optimize.replication.guards import NO_MORE_LOSS, OF_CLASS, TOLERANCE
-from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.scenarios import load, simulate

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gridtune.optimize.replication.paired import Difference, difference
+from gridtune.optimize.records.difference import Difference, difference
 
 
 def as_row(found):

@@ -11,7 +11,7 @@ from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import Constraint, Failed, Objective
 from gridtune.optimize.replication.chances import chances
 from gridtune.optimize.replication.compare import common_scale, padded
-from gridtune.optimize.replication.evaluate import evaluated
+from gridtune.optimize.runs.table import evaluated
 
 COST = Objective("cost", "minimize")
 GAIN = Objective("gain", "maximize")

@@ -8,11 +8,10 @@ import pytest
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Failed, Objective
-from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.guards import EXCESS_LOSS, NO_MORE_LOSS
-from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.runs.evaluator import Evaluator
-from gridtune.optimize.runs.table import FIRST_VALIDATION
+from gridtune.optimize.runs.table import FIRST_VALIDATION, evaluated
 from gridtune.optimize.search_space.cases import Case
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import key

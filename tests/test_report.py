@@ -11,6 +11,7 @@ import pytest
 from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.front.front import front
+from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import (
     EXCESS_LOSS,
     EXCESS_WAIT,
@@ -22,7 +23,6 @@ from gridtune.optimize.records.evaluations import (
 )
 from gridtune.optimize.records.recommendation import Harm, ParameterChange
 from gridtune.optimize.replication.guards import NO_MORE_LOSS
-from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.report import frame as frames
 from gridtune.optimize.report.answer import (
     _fitted,

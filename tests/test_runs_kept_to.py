@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from gridtune.optimize.runs.stored import load_archive
+from gridtune.optimize.runs import stored
 from gridtune.optimize.search import search
 from gridtune.optimize.studies.reading import read_study
 from gridtune.scenarios import load
@@ -62,7 +62,7 @@ def test_the_runs_of_a_search_count_when_it_goes_on_with_more(tmp_path, more):
         again = [one.values for one in found.archive.evaluations]
         assert again[: len(values)] == values or runs == 100, "what was found stays"
         known, values = rows, again
-    assert len(load_archive(tmp_path).evaluations) == len(values)
+    assert len(stored.load(tmp_path).archive.evaluations) == len(values)
 
 
 @pytest.mark.long

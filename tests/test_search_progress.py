@@ -9,7 +9,7 @@ import pytest
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
 from gridtune.optimize.report import progress
 from gridtune.optimize.report.progress import Best, Heartbeat, LiveLine, progress_of
-from gridtune.optimize.runs.stored import load_archive
+from gridtune.optimize.runs import stored
 from gridtune.optimize.search import search
 from gridtune.scenarios import load
 from search_toys import VARY, Interrupting, toy
@@ -110,7 +110,7 @@ def test_an_interrupted_search_says_where_its_results_are_and_how_to_go_on(kept,
             load("diet/day-regular"), budget=9, vary=VARY, work=Interrupting(4, toy), out=out,
             sampler="random", progress=Heartbeat(stream),
         )  # fmt: skip
-    count = len(load_archive(out).evaluations) if kept else 0
+    count = len(stored.load(out).archive.evaluations) if kept else 0
     assert count == 4 * kept
     nothing = "nothing is saved of a search without --out or --storage"
     last = stream.getvalue().splitlines()[-1]

@@ -7,8 +7,8 @@ import sys
 import pytest
 from optuna.storages.journal import JournalFileBackend
 
-from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.runs.stored import load_archive
+from gridtune.optimize.report.progress import Progress
+from gridtune.optimize.runs import stored
 from gridtune.optimize.search import search
 from gridtune.optimize.studies import tables
 from gridtune.optimize.studies.places import JOURNAL
@@ -41,11 +41,11 @@ def counted(calls):
 def test_a_resumed_search_equals_an_uninterrupted_one(scenario, tmp_path, sampler):
     with pytest.raises(KeyboardInterrupt):
         run(scenario, sampler=sampler, out=tmp_path, work=Interrupting(51, toy))
-    assert len(load_archive(tmp_path).evaluations) == 25
+    assert len(stored.load(tmp_path).archive.evaluations) == 25
     calls = []
     resumed = run(scenario, sampler=sampler, out=tmp_path, resume=True, work=counted(calls))
     whole = run(scenario, sampler=sampler)
-    assert content(resumed.archive) == content(whole.archive) == content(load_archive(tmp_path))
+    assert content(resumed.archive) == content(whole.archive) == content(stored.load(tmp_path).archive)
     assert resumed.simulated == len(calls) == whole.simulated - 51
     assert sum(replication < 2 for replication in calls) == 29, "a run of the 26th configuration was done"
 
@@ -68,7 +68,7 @@ def test_a_search_can_be_given_more_budget(scenario, tmp_path, sampler):
     large = run(scenario, out=tmp_path, budget=35, sampler=sampler, resume=True, work=counted(calls))
     assert sum(replication < 2 for replication in calls) == 40
     assert [e.values for e in large.archive.evaluations[:15]] == [e.values for e in small.archive.evaluations]
-    assert load_archive(tmp_path).budget == 35
+    assert stored.load(tmp_path).archive.budget == 35
 
 
 @pytest.mark.long
@@ -97,7 +97,7 @@ def test_a_killed_search_goes_on_to_its_full_budget(scenario, tmp_path, sent):
     coordinator.send_signal(sent)
     expected = -signal.SIGKILL if sent == signal.SIGKILL else 130
     assert coordinator.wait(PATIENCE) == expected, coordinator.stderr.read().decode()
-    assert 10 <= len(load_archive(out).evaluations) < 60
+    assert 10 <= len(stored.load(out).archive.evaluations) < 60
     kept = len(read_study(out).runs)
     resumed = search(scenario, budget=60, sampler="nsga2", vary=VARY, jobs=2, out=out, resume=True, work=toy)
     whole = search(scenario, budget=60, sampler="nsga2", vary=VARY, work=toy)
@@ -158,12 +158,12 @@ def test_any_storage_that_optuna_knows_will_do(scenario, tmp_path):
     url = f"sqlite:///{tmp_path / 'studies.db'}"
     with pytest.raises(KeyboardInterrupt):
         run(scenario, storage=url, budget=10, work=Interrupting(9, toy))
-    assert len(load_archive(url).evaluations) == 4
+    assert len(stored.load(url).archive.evaluations) == 4
     run(scenario, storage=url, budget=10, resume=True)
-    assert content(load_archive(url)) == content(run(scenario, budget=10).archive)
+    assert content(stored.load(url).archive) == content(run(scenario, budget=10).archive)
     journal = tmp_path / "mine.log"
     run(scenario, storage=str(journal), budget=3)
-    assert len(load_archive(journal).evaluations) == 3
+    assert len(stored.load(journal).archive.evaluations) == 3
 
 
 def _never(task):
@@ -242,7 +242,7 @@ def test_what_a_search_with_more_budget_says_is_what_the_study_says(scenario, tm
     options = {"work": toy_with_baseline, "baseline": True, "sampler": "random", "out": tmp_path}
     before = run(scenario, **options | {"budget": None} | first).archive
     after = run(scenario, **options | {"budget": None} | then, resume=True).archive
-    assert content(after) == content(load_archive(tmp_path))
+    assert content(after) == content(stored.load(tmp_path).archive)
     numbers = {one.number: one.values for one in after.evaluations}
     assert len(numbers) == len(after.evaluations)
     assert numbers | {one.number: one.values for one in before.evaluations} == numbers, (

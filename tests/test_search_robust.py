@@ -8,7 +8,7 @@ from gridtune.model.metrics.registry import ALWAYS, METRICS
 from gridtune.optimize.front.front import front
 from gridtune.optimize.report.export import to_csv, to_dict
 from gridtune.optimize.report.tables import front_text, listed, statistics_text
-from gridtune.optimize.runs.stored import load_archive
+from gridtune.optimize.runs import stored
 from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.cases import other_scenario
@@ -107,9 +107,9 @@ def test_cases_and_constraints_are_repeatable_for_any_number_of_workers_and_when
     assert content(run(scenario, busy, pool=pool, **options).archive) == content(alone)
     with pytest.raises(KeyboardInterrupt):
         run(scenario, busy, out=tmp_path, work=Interrupting(70, busy_toy), **options)
-    assert 0 < len(load_archive(tmp_path).evaluations) < 30
+    assert 0 < len(stored.load(tmp_path).archive.evaluations) < 30
     resumed = run(scenario, busy, out=tmp_path, resume=True, **options).archive
-    assert content(resumed) == content(alone) == content(load_archive(tmp_path))
+    assert content(resumed) == content(alone) == content(stored.load(tmp_path).archive)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_metric_that_only_a_scenario_defines_may_be_an_objective_and_a_constra
         ("excess_wait", "s"),
     ]
     monkeypatch.setattr("gridtune.model.metrics.registry.METRICS", {name: METRICS[name] for name in ALWAYS})
-    assert load_archive(tmp_path).constraints == made.constraints
+    assert stored.load(tmp_path).archive.constraints == made.constraints
     monkeypatch.undo()
     with pytest.raises(ScenarioError, match=f"{metric}x: no such metric; did you mean {metric}"):
         search(node, **{**asked, "objectives": [f"{metric}x"]})

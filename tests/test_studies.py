@@ -16,16 +16,18 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
 
 from databases import postgresql_database
+from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Failed
 from gridtune.optimize.studies.databases import url_of
 from gridtune.optimize.studies.places import study_place
 from gridtune.optimize.studies.reading import read_study, stored_settings
-from gridtune.optimize.studies.runs import Run
 from gridtune.optimize.studies.study import open_study
+from gridtune.optimize.studies.tables import Run
 from gridtune.scenarios import ScenarioError
 
 NAME = "diet/day-regular"
 SETTINGS = {"objectives": [["unfairness", "minimize", ""]], "text": "ä\u2028\0", "seed": 3, "share": 0.1}
 OBJECTIVES = {"unfairness": "minimize", "completed": "maximize"}
+LOST = Constraint("lost", "<=", 0.0)
 DISTRIBUTIONS = {
     "site.lal.share": optuna.distributions.FloatDistribution(0, 1),
     "client.dispatch": optuna.distributions.CategoricalDistribution(["legacy", "ethic", True, 3]),
@@ -73,12 +75,11 @@ def fill(study, numbers):
     for number in numbers:
         study.append(runs(number))
         started = STARTED + timedelta(seconds=number)
-        means = {"unfairness": pi / (number + 1), "completed": 7.0}
-        ended = started + timedelta(seconds=0.5)
-        attributes = {"runs": 2, "standard_errors": {"unfairness": 0.1, "completed": 0}}
-        study.add_trial(
-            number, configuration(number), means, {"lost": number - 1.5}, started, ended, attributes
-        )
+        means = {"unfairness": pi / (number + 1), "completed": 7.0, "lost": number - 1.5}
+        estimates = {name: Estimate(mean, 0.1, (mean, mean)) for name, mean in means.items()}
+        objectives = {name: estimates[name] for name in OBJECTIVES}
+        entry = Evaluation(number, configuration(number), objectives, {}, cases={"lal": estimates})
+        study.add_trial(entry, [LOST], started, started + timedelta(seconds=0.5))
 
 
 def bits(number):
@@ -99,25 +100,23 @@ def test_runs_come_back_bit_by_bit(where):
     numbers = [0.1 + 0.2, 5e-324, -0.0, 1.7976931348623157e308, 1 / 3, 1e22, nan, inf, -inf, 3]
     values = {"a": 1, "b": True, "c": 0.1 + 0.2, "d": "x\n\u2028\0\ud800ä", "e": 10**30, "f": -0.0, "g": 2.0}
     written = Run(values, "ä case\n", 3, True, {f"m{at}": number for at, number in enumerate(numbers)})
-    failed = Run({}, "lal", 0, False, failure="no\n such   queue")
     with opened(where) as study:
         assert study.rows == ()
-        study.append([written, failed])
+        study.append([written])
         study.append([])
-    found, reason = read_study(where).runs
+    (found,) = read_study(where).runs
     assert found.values == values
     assert [type(value) for value in found.values.values()] == [type(value) for value in values.values()]
     assert (found.case, found.replication, found.validation) == ("ä case\n", 3, True)
     for number, again in zip(numbers, found.metrics.values(), strict=True):
         assert bits(again) == bits(number) or (isnan(again) and isnan(number))
-    assert reason == Run({}, "lal", 0, False, {}, "no such queue")
 
 
 def test_a_study_comes_back_as_it_was(where):
     with opened(where) as study:
         fill(study, range(3))
         study.set_attribute("units", {"unfairness": "", "completed": "jobs"})
-        study.add_trial(3, configuration(3), {}, {}, STARTED, STARTED, {}, failure="no such\nqueue")
+        study.add_trial(Failed(3, configuration(3), "no such\nqueue"), [LOST], STARTED, STARTED)
         assert list(study.trials) == [0, 1, 2, 3]
     found = read_study(where)
     assert (found.name, found.settings, found.notes) == (NAME, SETTINGS, ())
@@ -135,14 +134,14 @@ def test_a_study_comes_back_as_it_was(where):
 def test_optuna_reads_it_without_us(where):
     with opened(where) as study:
         fill(study, range(3))
-        study.add_trial(3, configuration(3), {}, {}, STARTED, STARTED, {}, failure="no such queue")
+        study.add_trial(Failed(3, configuration(3), "no such queue"), [LOST], STARTED, STARTED)
     found = from_optuna(where)
     assert found.user_attrs["gridtune"] == SETTINGS
     assert found.metric_names == list(OBJECTIVES)
     assert [one.name for one in found.directions] == ["MINIMIZE", "MAXIMIZE"]
     assert [trial.number for trial in found.trials] == [0, 1, 2, 3]
     assert [trial.values for trial in found.trials[:3]] == [[pi / (at + 1), 7.0] for at in range(3)]
-    assert [trial.constraints for trial in found.trials[:3]] == [{"lost": at - 1.5} for at in range(3)]
+    assert [trial.constraints for trial in found.trials[:3]] == [{"lost<=0": at - 1.5} for at in range(3)]
     assert found.trials[1].distributions == DISTRIBUTIONS
     assert found.trials[3].state == TrialState.FAIL
     assert [trial.number for trial in found.best_trials] == [1], "no. 2 breaks its constraint"
@@ -156,7 +155,7 @@ def test_the_dashboard_shows_it(where):
     dashboard = pytest.importorskip("optuna_dashboard", reason="needs the extra [dashboard]")
     with opened(where) as study:
         fill(study, range(3))
-        study.add_trial(3, configuration(3), {}, {}, STARTED, STARTED, {}, failure="no such queue")
+        study.add_trial(Failed(3, configuration(3), "no such queue"), [LOST], STARTED, STARTED)
 
     def get(path):
         request = {"PATH_INFO": path, "REQUEST_METHOD": "GET"}

@@ -22,7 +22,7 @@ from gridtune.optimize.report.export import to_csv, to_dict
 from gridtune.optimize.report.frame import Row, frame, rows
 from gridtune.optimize.report.progress import progress_of
 from gridtune.optimize.report.tables import listed
-from gridtune.optimize.runs.stored import Times, keep_trial, open_trials
+from gridtune.optimize.runs.stored import Times, open_trials
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.studies.reading import NUMBER
 from gridtune.scenarios.api.experiment import Scenario
@@ -182,7 +182,7 @@ class Study:
             entries: list[Evaluation | Failed] = [*self.archive.evaluations, *self.archive.failed]
             for entry in sorted(entries, key=lambda one: one.number):
                 began, ended = self.times.get(entry.number, (now, now))
-                keep_trial(made, self.settings, entry, began, ended)
+                made.add_trial(entry, self.settings.constraints, began, ended)
         return made.study
 
     def trials_dataframe(self) -> pd.DataFrame:

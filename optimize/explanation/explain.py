@@ -18,7 +18,7 @@ from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Value
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.records.values import key
-from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.constraints import Bounded, tightest
 from gridtune.optimize.search_space.settings import Settings

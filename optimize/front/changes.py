@@ -12,9 +12,8 @@ from dataclasses import replace
 
 from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.front.front import Front, all_values
-from gridtune.optimize.records.difference import Change, Difference
+from gridtune.optimize.records.difference import Change, Difference, difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective, of_class
-from gridtune.optimize.replication.paired import difference
 
 WIDER = 1.1  # times the half-interval of the paired test, at which the posterior says less than that test
 ENOUGH = 5  # runs of two configurations, after which what was equal in all of them is called the same

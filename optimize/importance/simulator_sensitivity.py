@@ -22,7 +22,7 @@ import pandas as pd
 
 from gridtune.optimize.importance.sensitivity import LEVEL, METHODS, Effect, Sensitivity, constant, ranked
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, Space, key

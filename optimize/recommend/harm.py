@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import isfinite
 
 from gridtune.model.metrics.registry import Definition, definition
+from gridtune.optimize.records.difference import difference
 from gridtune.optimize.records.recommendation import Harm
-from gridtune.optimize.replication.paired import difference
 
 LEAST = 0.1  # of the baseline's mean: what gets worse by less is not reported
 OWED = {"failed", "unhappy", "missed"}

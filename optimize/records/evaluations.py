@@ -123,14 +123,11 @@ class Failed:
         number: of its trial.
         values: what was set, by path.
         reason: in one line.
-        objectives, cases: see `Evaluation`; over the replications before, if a further one failed.
     """
 
     number: int
     values: dict[str, Value]
     reason: str
-    objectives: dict[str, Estimate] = field(default_factory=dict)
-    cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Failed({self.number}, {len(self.values)} values: {self.reason})"

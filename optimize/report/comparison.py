@@ -13,10 +13,9 @@ import numpy as np
 
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.hypervolume import hypervolume
-from gridtune.optimize.records.difference import INTERVAL, ROUNDING
+from gridtune.optimize.records.difference import INTERVAL, ROUNDING, difference
 from gridtune.optimize.records.evaluations import Objective, replications
 from gridtune.optimize.replication.compare import Array, observed
-from gridtune.optimize.replication.paired import difference
 
 RESAMPLES = 400  # of replications, behind the interval of a difference of hypervolumes
 

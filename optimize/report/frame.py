@@ -16,10 +16,10 @@ import pandas as pd
 
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Failed, Objective, Value
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.compare import signs
-from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.report.numbers import (
     amount,
     as_objective,

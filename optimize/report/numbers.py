@@ -8,9 +8,9 @@ from math import floor, isfinite, log10
 from textwrap import fill
 
 from gridtune.model.metrics.labels import label
+from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Constraint, Objective, Value
 from gridtune.optimize.records.recommendation import ParameterChange
-from gridtune.optimize.replication.paired import Difference
 from gridtune.scenarios.results.amounts import human, human_difference, human_metric, scale_of
 
 SAME = "="  # no significant difference

@@ -12,13 +12,37 @@ import numpy as np
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.replication.compare import signs
-from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.report.numbers import SAME, amount, duration, relative
 
 if TYPE_CHECKING:
     from rich.live import Live
 
 HEARTBEAT = 10.0  # s between two plain lines, at least
+
+
+class Progress:
+    """Hears how a search goes; this one keeps it to itself."""
+
+    def start(self, phase: str, total: int, done: int = 0, seconds: float | None = None) -> None:
+        """A phase begins; a total of 0 is not known.
+
+        Args:
+            phase: what is done in it.
+            total, done: of it in all, and already.
+            seconds: after which the search ends; None if it does not depend on time.
+        """
+
+    def expect(self, total: int) -> None:
+        """As much as this will be done in all, as is known by now; what is to come takes other times."""
+
+    def update(self, done: int, failures: int = 0, best: str = "") -> None:
+        """So much of the phase is done, and this was found so far."""
+
+    def note(self, text: str) -> None:
+        """A note in one line."""
+
+    def finish(self) -> None:
+        """The last phase is over."""
 
 
 class Heartbeat(Progress):

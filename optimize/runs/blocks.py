@@ -8,8 +8,8 @@ from math import isfinite, nan
 
 from gridtune.optimize.front.changes import Change, change
 from gridtune.optimize.records.evaluations import Evaluation, Failed, Objective
-from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.runs.evaluator import Evaluator
+from gridtune.optimize.runs.table import evaluated
 from gridtune.optimize.search_space.constraints import excesses, violation
 from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.scenarios.execution.replicate import Metrics

@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
-from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.report.progress import Best
-from gridtune.optimize.runs.stored import BUDGET, archive_of, keep_trial
+from gridtune.optimize.report.progress import Best, Progress
+from gridtune.optimize.runs.stored import BUDGET, archive_of
 from gridtune.optimize.runs.table import FIRST_VALIDATION, Entry, Place, RunTable
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
-from gridtune.optimize.studies.runs import Run
 from gridtune.optimize.studies.study import OpenStudy
+from gridtune.optimize.studies.tables import Run
 from gridtune.scenarios.execution.replicate import Metrics, Task, run_groups
 from gridtune.scenarios.workers.pool import Outcome, Pool
 
@@ -192,7 +191,7 @@ class Evaluator:
 
     def _keep(self, entry: Entry, began: datetime, ended: datetime) -> None:
         self.known[key(entry.values)] = entry
-        keep_trial(self._study, self.settings, entry, began, ended)
+        self._study.add_trial(entry, self.settings.constraints, began, ended)
         if isinstance(entry, Evaluation):
             if key(entry.values) == self.baseline:
                 self._best.baseline = entry

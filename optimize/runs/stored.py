@@ -15,7 +15,6 @@ from pydantic import TypeAdapter
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.runs.table import FIRST_VALIDATION, Entry, RunTable
-from gridtune.optimize.search_space.constraints import excesses
 from gridtune.optimize.search_space.settings import STORED, Settings
 from gridtune.optimize.search_space.space import key
 from gridtune.optimize.studies.databases import shown
@@ -49,9 +48,6 @@ class SearchResult:
     simulated: int = 0
     times: Mapping[int, Times] = field(default_factory=dict, compare=False)
 
-    def __repr__(self) -> str:
-        return f"SearchResult({self.archive.study!r}, {len(self.archive.evaluations)} evaluations)"
-
 
 def open_trials(
     settings: Settings, where: str | Path | None, name: str, *, resume: bool = False
@@ -65,19 +61,6 @@ def open_trials(
         {parameter.path: parameter.distribution() for parameter in settings.space},
         resume=resume,
     )
-
-
-def keep_trial(study: OpenStudy, settings: Settings, entry: Entry, began: datetime, ended: datetime) -> None:
-    """Write what became of a configuration as a trial."""
-    number, values = entry.number, entry.values
-    if not isinstance(entry, Evaluation):
-        study.add_trial(number, values, {}, {}, began, ended, {}, entry.reason)
-        return
-    means = {name: one.mean for name, one in entry.objectives.items()}
-    errors = {name: one.standard_error for name, one in entry.objectives.items()}
-    broken = excesses(settings.constraints, entry.cases)
-    attributes = {"replications": entry.replications, "standard_errors": errors}
-    study.add_trial(number, values, means, broken, began, ended, attributes)
 
 
 def times_of(trials: Mapping[int, FrozenTrial]) -> dict[int, Times]:
@@ -171,8 +154,3 @@ def _understood(study: str | Path) -> Iterator[None]:
         raise ScenarioError(
             f"{shown(study)}: the settings of the study are garbled, or of another version: {why}"
         ) from error
-
-
-def load_archive(study: str | Path, name: str | None = None) -> Archive:
-    """The evaluations that a search has left in a storage; see `load`."""
-    return load(study, name).archive

@@ -5,19 +5,20 @@ Validation replications are those from `FIRST_VALIDATION` on: the search never u
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import inf, isfinite
 from typing import NamedTuple
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.model.streams import HELD_OUT
-from gridtune.optimize.records.evaluations import EXCESS_WAIT, Evaluation, Failed
-from gridtune.optimize.replication.evaluate import evaluated
+from gridtune.optimize.records.evaluations import EXCESS_WAIT, Estimate, Evaluation, Failed, Objective
 from gridtune.optimize.replication.guards import NO_MORE_LOSS, NO_STARVATION, excess_losses, excess_waits
+from gridtune.optimize.search_space.cases import summed_up
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
-from gridtune.optimize.studies.runs import Run
-from gridtune.scenarios.execution.replicate import Metrics, Task
+from gridtune.optimize.studies.tables import Run
+from gridtune.scenarios.execution.replicate import Metrics, Task, summarise
 from gridtune.scenarios.tables.search import SearchSpec
 
 FIRST_VALIDATION = HELD_OUT
@@ -64,7 +65,7 @@ class RunTable:
 
     def place(self, row: Run) -> Place | None:
         """Which run a row is of; None if it is of none of this search."""
-        if row.case not in self._cases or row.failure:
+        if row.case not in self._cases:
             return None
         first = FIRST_VALIDATION if row.validation else 0
         return Place(self.name(dict(row.values)), self._cases.index(row.case), first + row.replication)
@@ -161,3 +162,56 @@ class RunTable:
 
 
 _FAILED: Metrics = {"lost_fraction": Metric(1.0, "")}
+
+
+def evaluated(
+    number: int, values: Configuration, runs: Sequence[Sequence[Metrics]], settings: Settings, first: int = 0
+) -> Evaluation | Failed:
+    """The evaluation of a configuration; failed if an objective or constraint is not finite in a run.
+
+    An objective sums up the cases replication by replication, so that its standard error is that of the sum.
+    """
+    several = len(settings.run_in) > 1
+    summaries: list[dict[str, Estimate]] = []
+    estimates: dict[str, dict[str, Estimate]] = {}
+    for case, replications in zip(settings.run_in, runs, strict=True):
+        # Without units, which only the runs done now would have.
+        summary = {name: replace(one, unit="") for name, one in summarise(replications).items()}
+        # A class of jobs may be compared with the baseline's in some runs only.
+        names = settings.watched(
+            [name for name in replications[0] if all(name in run for run in replications)]
+        )
+        if fault := _fault(summary, names, first):
+            return Failed(number, values, f"{case.name}: {fault}" if several else fault)
+        summaries.append(summary)
+        estimates[case.name] = {name: summary[name] for name in names}
+    objectives = {one.name: _over_cases(summaries, one, settings.robust) for one in settings.objectives}
+    others = dict.fromkeys(name for summary in summaries for name in summary if name not in objectives)
+    means = {name: [summary[name].mean for summary in summaries if name in summary] for name in others}
+    return Evaluation(
+        number,
+        values,
+        objectives,
+        {name: sum(each) / len(each) for name, each in means.items()},
+        cases=estimates if several or settings.constraints else {},
+    )
+
+
+def _over_cases(summaries: Sequence[Mapping[str, Estimate]], objective: Objective, robust: str) -> Estimate:
+    each = [summary[objective.name] for summary in summaries]
+    if len(each) == 1:
+        return each[0]
+    replications = zip(*(one.values for one in each), strict=True)
+    return Estimate.of([summed_up(values, objective.direction, robust) for values in replications])
+
+
+def _fault(summaries: Mapping[str, Estimate], watched: Sequence[str], first: int) -> str:
+    for name in watched:
+        if name not in summaries:
+            return f"{name} is not measured in this scenario"
+        for replication, value in enumerate(summaries[name].values, start=first):
+            if value == inf:
+                return f"{name} is infinite in replication {replication}: work was lost or left over"
+            if not isfinite(value):
+                return f"{name} is {value} in replication {replication}"
+    return ""

@@ -13,13 +13,13 @@ and takes from the table what has been run before: equal seeds make equal propos
 | a folder `OUT` | `OUT/study.journal` | `OUT/runs.jsonl` |
 | a journal `NAME.journal` | that file | `NAME.runs.jsonl` |
 | a URL of SQLite, PostgreSQL or MySQL | Optuna's tables | `gridtune_runs` in the same database |
-| None | in memory | in memory |
+| None | in memory | none |
 
 Modules and what they give:
 
 - `study`: `open_study` for writing (one writer at a time), `OpenStudy`, `stored_settings`.
 - `reading`: `read_study`, which never writes, and `StoredStudy`.
 - `places`: `study_place`, what is meant by the STUDY of a command line.
-- `runs`: `Run`, a row of the table.
-- `tables`, `databases`, `journals`: how rows, databases and journal files are read and written.
+- `tables`: `Run`, a row of the table, and how rows are read and written.
+- `databases`, `journals`: how databases and journal files are read and written.
 """

@@ -13,7 +13,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import BaseJournalBackend, JournalFileBackend, JournalFileOpenLock
 
 from gridtune.optimize.studies.places import json_of
-from gridtune.optimize.studies.runs import broken
+from gridtune.optimize.studies.tables import broken, cut_unfinished
 from gridtune.scenarios.errors import ScenarioError
 
 LOCK = ".lock"  # that Optuna sets beside a journal while it writes
@@ -83,20 +83,3 @@ def open_for_writing(path: Path) -> JournalStorage:
     with suppress(FileNotFoundError):
         os.unlink(real + LOCK)
     return JournalStorage(JournalFileBackend(real, JournalFileOpenLock(real)))
-
-
-def cut_unfinished(path: Path) -> None:
-    """End a file of lines of JSON with a whole line: what has no end is cut off, unless it is whole.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
-    text = path.read_bytes()
-    tail = text.rpartition(b"\n")[2]
-    if tail:
-        with path.open("rb+") as file:
-            if json_of(tail) is None:
-                file.truncate(len(text) - len(tail))
-            else:
-                file.seek(len(text))
-                file.write(b"\n")

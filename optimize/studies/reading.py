@@ -17,8 +17,7 @@ from sqlalchemy import URL
 from gridtune.optimize.studies import databases, journals
 from gridtune.optimize.studies.databases import reason, shown
 from gridtune.optimize.studies.places import is_url, journal_in, kind_of, study_place, table_beside
-from gridtune.optimize.studies.runs import Run, runs_of
-from gridtune.optimize.studies.tables import DatabaseTable, FileTable, RunTable
+from gridtune.optimize.studies.tables import DatabaseTable, FileTable, Run, runs_of
 from gridtune.scenarios.errors import ScenarioError
 
 SETTINGS = "gridtune"  # the study's attribute that holds the settings of the search
@@ -47,9 +46,6 @@ class StoredStudy:
     study: Study = field(compare=False)
     notes: tuple[str, ...] = ()
 
-    def __repr__(self) -> str:
-        return f"StoredStudy({self.name!r}, {len(self.trials)} configurations, {len(self.runs)} runs)"
-
 
 def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool = False) -> StoredStudy:
     """What a search has left; nothing is changed, and no file is made.
@@ -75,7 +71,7 @@ def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool 
         if name is None or name not in known:
             problem = "name one of its studies (--study)" if name is None and known else "no such study"
             raise ScenarioError(f"{called}: {problem}; it holds {', '.join(known) or 'none'}")
-        found = storage.find(name)
+        found = storage.find(name, skip_broken=skip_broken)
         assert found is not None
         return found
 
@@ -100,18 +96,16 @@ class Storage:
     Attributes:
         called: as a user knows it.
         optuna: the studies.
-        table: their runs.
-        skip_broken: whether to pass over broken lines.
+        table: their runs; None in memory, where they are forgotten.
         notes: what was passed over, a line each.
     """
 
     called: str
     optuna: BaseStorage
-    table: RunTable
-    skip_broken: bool = False
+    table: FileTable | DatabaseTable | None
     notes: tuple[str, ...] = ()
 
-    def find(self, name: str) -> StoredStudy | None:
+    def find(self, name: str, *, skip_broken: bool = False) -> StoredStudy | None:
         """The study of that name; None if there is none, or only the beginning of one.
 
         Raises:
@@ -119,7 +113,8 @@ class Storage:
         """
         if name not in optuna.get_all_study_names(self.optuna):
             return None
-        runs, notes = runs_of(self.table.lines(name), name, skip_broken=self.skip_broken)
+        assert self.table is not None
+        runs, notes = runs_of(self.table.lines(name), name, skip_broken=skip_broken)
         study = optuna.load_study(study_name=name, storage=self.optuna)
         if not isinstance(study.user_attrs.get(SETTINGS), dict):
             if runs == () and not study.user_attrs and not study.get_trials(deepcopy=False):
@@ -183,13 +178,13 @@ def looking(place: URL | Path, called: str, *, skip_broken: bool = False) -> Ite
         database = databases.open_for_reading(place) if isinstance(place, URL) else None
         if database is not None:
             try:
-                yield Storage(called, database, DatabaseTable(database.engine, called), skip_broken)
+                yield Storage(called, database, DatabaseTable(database.engine, called))
             finally:
                 database.remove_session()
                 database.engine.dispose()
         elif isinstance(place, Path) and kind_of(place) == "journal":
             journal, notes = journals.open_for_reading(place, skip_broken=skip_broken)
-            yield Storage(called, journal, FileTable(table_beside(place)), skip_broken, notes)
+            yield Storage(called, journal, FileTable(table_beside(place)), notes)
         else:
             yield None
 

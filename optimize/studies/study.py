@@ -18,7 +18,8 @@ from optuna.storages import BaseStorage, InMemoryStorage
 from optuna.trial import TrialState, create_trial
 from sqlalchemy import URL
 
-from gridtune.optimize.records.values import Value
+from gridtune.optimize.records.evaluations import Constraint, Evaluation, Failed
+from gridtune.optimize.search_space.constraints import excesses
 from gridtune.optimize.studies import databases, journals
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import table_beside
@@ -33,14 +34,13 @@ from gridtune.optimize.studies.reading import (
     one_line,
     place_of,
 )
-from gridtune.optimize.studies.runs import BEGUN, RESUMED, Run, line_of
-from gridtune.optimize.studies.tables import DatabaseTable, FileTable, RunTable
+from gridtune.optimize.studies.tables import BEGUN, RESUMED, DatabaseTable, FileTable, Run, line_of
 from gridtune.plain_text import hidden
 from gridtune.scenarios.errors import ScenarioError
 
 Direction = Literal["minimize", "maximize"]
 LONGEST_NAME = 512  # characters, as Optuna's databases have it
-LONGEST_FAILURE = 300  # characters of a reason in a trial; the table has all of it
+LONGEST_FAILURE = 300  # characters of a reason in a trial
 RESUME = "; what was written stays, --resume continues"
 
 
@@ -82,52 +82,48 @@ class OpenStudy:
         """
         with one_line(self._called, "written", RESUME):
             self._check()
-            self._table.append(self.name, [line_of(self.name, run) for run in runs])
+            if self._table is not None:
+                self._table.append(self.name, [line_of(self.name, run) for run in runs])
 
     def add_trial(
-        self,
-        number: int,
-        values: Mapping[str, Value],
-        means: Mapping[str, float],
-        constraints: Mapping[str, float],
-        started: datetime,
-        ended: datetime,
-        attributes: Mapping[str, Any],
-        failure: str | None = None,
+        self, entry: Evaluation | Failed, constraints: Sequence[Constraint], began: datetime, ended: datetime
     ) -> None:
         """Let Optuna have a configuration, unless it has it already.
 
         Args:
-            number: of the configuration in the search.
-            values: by path.
-            means: of the objectives in the search, by name; nothing for one that failed.
-            constraints: by how much each is broken, by name; at most 0 where it is kept.
-            started, ended: when it was proposed, and when its last run ended.
-            attributes: some numbers, in less than 500 bytes of JSON.
-            failure: why it failed, in one line.
+            entry: what became of it.
+            constraints: what it must keep.
+            began, ended: when it was proposed, and when its last run ended.
 
         Raises:
             ScenarioError: the storage has stopped taking what is written.
         """
-        if number in self.trials:
+        if entry.number in self.trials:
             return
-        distributions = {path: self._distributions[path] for path in values}
-        why = {} if failure is None else {FAILURE: " ".join(failure.split())[:LONGEST_FAILURE]}
+        outcome: dict[str, Any]
+        attributes: dict[str, Any]
+        if isinstance(entry, Failed):
+            outcome = {"state": TrialState.FAIL}
+            attributes = {FAILURE: " ".join(entry.reason.split())[:LONGEST_FAILURE]}
+        else:
+            values = [entry.objectives[name].mean for name in self._objectives]
+            outcome = {"values": values, "constraints": dict(excesses(constraints, entry.cases))}
+            errors = {name: one.standard_error for name, one in entry.objectives.items()}
+            attributes = {"replications": entry.replications, "standard_errors": errors}
+        distributions = {path: self._distributions[path] for path in entry.values}
         trial = create_trial(
-            state=TrialState.COMPLETE if failure is None else TrialState.FAIL,
-            values=[means[name] for name in self._objectives] if failure is None else None,
             params={  # as they come back from a storage
-                path: one.to_external_repr(one.to_internal_repr(values[path]))
+                path: one.to_external_repr(one.to_internal_repr(entry.values[path]))
                 for path, one in distributions.items()
             },
             distributions=distributions,
-            user_attrs={NUMBER: number, **attributes, **why},
-            constraints=dict(constraints) if failure is None else None,
+            user_attrs={NUMBER: entry.number, **attributes},
+            **outcome,
         )
         # Optuna keeps times of the place, which is not said.
-        trial.datetime_start = started.astimezone().replace(tzinfo=None)
+        trial.datetime_start = began.astimezone().replace(tzinfo=None)
         trial.datetime_complete = ended.astimezone().replace(tzinfo=None)
-        self.trials[number] = trial
+        self.trials[entry.number] = trial
         self._soon(self.study.add_trial, trial)
 
     def set_attribute(self, name: str, value: Any) -> None:
@@ -162,9 +158,6 @@ class OpenStudy:
         except ScenarioError:
             if error is None:  # else it says more
                 raise
-
-    def __repr__(self) -> str:
-        return f"OpenStudy({self.name!r}, {len(self.trials)} configurations)"
 
     def _soon(self, write: Callable[..., None], *arguments: Any) -> None:
         """Write in the thread; after a write that failed there are none."""
@@ -211,13 +204,14 @@ def open_study(
         raise ScenarioError(fault)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with ExitStack() as stack:
-        storage, found = Storage("memory", InMemoryStorage(), RunTable()), None
+        storage, found = Storage("memory", InMemoryStorage(), None), None
         if where is not None:
             called, place = shown(where), place_of(where)
             with looking(place, called) as existing:
                 if existing is not None:
                     _let_resume(called, existing.find(name), resume)
-                    if not existing.table.exists and not is_server(place):
+                    begun = existing.table is not None and existing.table.exists
+                    if not begun and not is_server(place):
                         raise ScenarioError(
                             f"{called}: this version of `gridtune search` has not made it; name a new one"
                         )
@@ -228,7 +222,8 @@ def open_study(
         with one_line(storage.called, "written"):
             now = datetime.now().astimezone().isoformat(timespec="seconds")
             mark = {"study": name, RESUMED if found else BEGUN: now}
-            storage.table.append(name, [json.dumps(mark, separators=(",", ":"))])
+            if storage.table is not None:
+                storage.table.append(name, [json.dumps(mark, separators=(",", ":"))])
             found = found or _made(storage, name, objectives)
             if SETTINGS not in found.study.user_attrs or found.settings != settings:
                 found.study.set_user_attr(SETTINGS, dict(settings))
@@ -258,7 +253,7 @@ def _check_name(name: str) -> None:
 def _opened(place: URL | Path, called: str, name: str, stack: ExitStack) -> Storage:
     """A storage to write to, which is held until the stack ends."""
     storage: BaseStorage
-    table: RunTable
+    table: FileTable | DatabaseTable
     if isinstance(place, URL):
         held = f"{called}: another search is writing the study {name}"
         stack.enter_context(databases.holding(place, name, held))

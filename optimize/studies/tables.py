@@ -1,46 +1,130 @@
-"""The table of runs: lines of JSON in a file or in a table of a database, only ever added to."""
+"""The table of runs: a line of JSON for each run of the simulator, in a file or a database, only added to."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 
 from sqlalchemy import Engine, insert, select
 from sqlalchemy import inspect as inspected
 
+from gridtune.optimize.records.values import Value, key
 from gridtune.optimize.studies.databases import RUNS
-from gridtune.optimize.studies.journals import cut_unfinished
-from gridtune.optimize.studies.places import kind_of
-from gridtune.optimize.studies.runs import parsed
+from gridtune.optimize.studies.places import json_of, kind_of
 from gridtune.scenarios.errors import ScenarioError
 
-
-class RunTable:
-    """Where rows are kept, each a line of JSON without its end; this one forgets them."""
-
-    @property
-    def exists(self) -> bool:
-        """Whether a search has begun it."""
-        return True
-
-    def lines(self, study: str) -> Iterator[tuple[str, str | bytes]]:
-        """All rows, of this study at least, with the place of each."""
-        return iter(())
-
-    def append(self, study: str, lines: Sequence[str]) -> None:
-        """Add rows of a study; when this returns, they survive a kill of the process.
-
-        Raises:
-            Exception: that of the file system or database which does not take them.
-        """
-
-    def close(self) -> None:
-        """Give it up."""
+BEGUN, RESUMED = "begun", "resumed"  # lines that say when a search began or was resumed
 
 
-class FileTable(RunTable):
+@dataclass(frozen=True)
+class Run:
+    """One run: what was set, on what it ran, and what came of it.
+
+    Attributes:
+        values: the configuration, by path; empty for the baseline.
+        case: name of the scenario it ran in.
+        replication: number of the replication, from 0.
+        validation: whether it ran on a validation seed.
+        metrics: all metrics of the run by name, each in the unit that the study keeps for it.
+    """
+
+    values: Mapping[str, Value]
+    case: str
+    replication: int
+    validation: bool = False
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        seed = "validation" if self.validation else "search"
+        return f"Run({len(self.values)} values, {self.case!r}, {seed} replication {self.replication})"
+
+
+def identity(run: Run) -> tuple[str, str, int, bool]:
+    """What no two rows of a table have in common: configuration, case, replication, and kind of seed."""
+    return key(run.values), run.case, run.replication, run.validation
+
+
+def line_of(study: str, run: Run) -> str:
+    """A run as a line of JSON, without its end; numbers come back from it bit by bit."""
+    numbers = {name: float(value) for name, value in run.metrics.items()}
+    row = {
+        "study": study,
+        "configuration": dict(run.values),
+        "case": run.case,
+        "replication": run.replication,
+        "validation": run.validation,
+        # JSON has no numbers that are not finite: they are kept as texts.
+        "metrics": {name: one if isfinite(one) else json.dumps(one) for name, one in numbers.items()},
+    }
+    return json.dumps(row, separators=(",", ":"), allow_nan=False)
+
+
+def parsed(text: str | bytes) -> tuple[str, Run | str] | None:
+    """The study of a line, and its run, `begun` or `resumed`; None if no search wrote it so."""
+    try:
+        row = json.loads(text)
+        if type(row["study"]) is not str:
+            return None
+        for mark in (BEGUN, RESUMED):
+            if mark in row:
+                return row["study"], mark
+        metrics = {name: _number(value) for name, value in row["metrics"].items()}
+        run = Run(row["configuration"], row["case"], row["replication"], row["validation"], metrics)
+        values = run.values.values()
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
+        return None
+    types = type(run.case), type(run.replication), type(run.validation)
+    good = types == (str, int, bool) and all(isinstance(value, Value) for value in values)
+    return (row["study"], run) if good else None
+
+
+def _number(stored: float | str) -> float:
+    """A metric as `line_of` writes it."""
+    if type(stored) in (int, float) or stored in ("NaN", "Infinity", "-Infinity"):
+        return float(stored)
+    raise ValueError("no number")
+
+
+def runs_of(
+    lines: Iterable[tuple[str, str | bytes]], study: str, *, skip_broken: bool = False
+) -> tuple[tuple[Run, ...] | None, tuple[str, ...]]:
+    """The runs of a study in a table, each once, and a note for each line passed over.
+
+    Args:
+        lines: with the place of each.
+        study: name of the study; None is returned for its runs if the table does not know it.
+        skip_broken: whether to pass over broken lines.
+
+    Raises:
+        ScenarioError: a line is broken.
+    """
+    found: dict[tuple[str, str, int, bool], Run] | None = None
+    notes = []
+    for place, text in lines:
+        named, row = parsed(text) or (None, None)
+        if row is None:
+            if not skip_broken:
+                raise ScenarioError(broken(place))
+            notes.append(f"note: {place} is broken and was passed over")
+        elif named == study and row != RESUMED:
+            if row == BEGUN or found is None:
+                found = {}  # what stands before belonged to a study of that name that was deleted
+            if isinstance(row, Run):
+                found.setdefault(identity(row), row)
+    return (None if found is None else tuple(found.values())), tuple(notes)
+
+
+def broken(place: str) -> str:
+    """What to say about a broken line."""
+    return f"{place} is broken; delete it, or pass it over with --skip-broken"
+
+
+class FileTable:
     """Rows as lines of a file."""
 
     def __init__(self, path: Path) -> None:
@@ -53,14 +137,14 @@ class FileTable(RunTable):
         return self.path.exists()
 
     def lines(self, study: str) -> Iterator[tuple[str, str | bytes]]:
-        """All rows, without an unfinished one at the end, as a kill leaves it."""
+        """All rows with the place of each, without an unfinished one at the end, as a kill leaves it."""
         with suppress(FileNotFoundError), self.path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip() and (line.endswith(b"\n") or parsed(line) is not None):
                     yield f"{self.path}: line {number}", line
 
     def append(self, study: str, lines: Sequence[str]) -> None:
-        """Add rows, each by one write; of one that does not fit nothing is left.
+        """Add rows, each by one write; of one that does not fit nothing is left. They survive a kill.
 
         Raises:
             ScenarioError: a file is there that no search has written.
@@ -92,7 +176,7 @@ class FileTable(RunTable):
                 os.fsync(file.fileno())
 
 
-class DatabaseTable(RunTable):
+class DatabaseTable:
     """Rows in the table `gridtune_runs` of a database."""
 
     def __init__(self, engine: Engine, called: str) -> None:
@@ -105,7 +189,7 @@ class DatabaseTable(RunTable):
         return inspected(self._engine).has_table(RUNS.name)
 
     def lines(self, study: str) -> Iterator[tuple[str, str | bytes]]:
-        """The rows of a study."""
+        """The rows of a study with the place of each."""
         if not self.exists:
             return
         query = select(RUNS.c.id, RUNS.c.run).where(RUNS.c.study == study).order_by(RUNS.c.id)
@@ -127,3 +211,20 @@ class DatabaseTable(RunTable):
     def close(self) -> None:
         """Give up its connections."""
         self._engine.dispose()
+
+
+def cut_unfinished(path: Path) -> None:
+    """End a file of lines of JSON with a whole line: what has no end is cut off, unless it is whole.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    text = path.read_bytes()
+    tail = text.rpartition(b"\n")[2]
+    if tail:
+        with path.open("rb+") as file:
+            if json_of(tail) is None:
+                file.truncate(len(text) - len(tail))
+            else:
+                file.seek(len(text))
+                file.write(b"\n")

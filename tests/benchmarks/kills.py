@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from gridtune.optimize.studies.reading import read_study
-from gridtune.optimize.studies.runs import Run
+from gridtune.optimize.studies.tables import Run
 from tests.databases import VARIABLE, postgresql_database
 from tests.forked import command, waited, warm_up
 

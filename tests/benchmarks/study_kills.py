@@ -28,9 +28,10 @@ import optuna
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
+from gridtune.optimize.records.evaluations import Estimate, Evaluation
 from gridtune.optimize.studies.reading import read_study, stored_settings
-from gridtune.optimize.studies.runs import Run, identity
 from gridtune.optimize.studies.study import open_study
+from gridtune.optimize.studies.tables import Run, identity
 from tests.benchmarks.kills import STORAGES, Clock, asked, ended, killed, place
 from tests.databases import VARIABLE
 
@@ -103,9 +104,8 @@ def write(where: str, clock: Clock, tally: Tally) -> None:
                 clock.enter("between")
             tally.count = max(tally.count, EVERY.index(run) + 1)
         means = {"unfairness": float(number), "completed": -0.1 * number}
-        study.add_trial(
-            number, configuration(number), means, {"lost": -1.0}, begin, datetime.now(), {"runs": RUNS}
-        )
+        objectives = {name: Estimate.of([mean]) for name, mean in means.items()}
+        study.add_trial(Evaluation(number, configuration(number), objectives, {}), [], begin, datetime.now())
         study.set_attribute(ATTRIBUTE, number)
         time.sleep(0.003)
     clock.enter("closing")
