@@ -91,7 +91,9 @@ class Validation:
         """Validation runs that uncertain configurations should have, the most uncertain first, by key."""
         able, settings = self._able(), self._evaluator.settings
         rivals = {one.number for one in able if keeps(one, settings.constraints)}
-        posterior = posterior_of(able, settings.objectives, settings.seed, rivals=rivals)
+        posterior = posterior_of(
+            able, settings.objectives, settings.seed, rivals=rivals, baseline=self._evaluator.archive.baseline
+        )
         if posterior is None:
             return {}
         low, high = UNCERTAIN

@@ -176,6 +176,7 @@ def front(archive: Archive, *, resamples: int = RESAMPLES) -> Front:
             archive.seed,
             rivals={one.number for one in rivals if keeps(one, archive.constraints)},
             values={one.number: archive.present for one in baseline if not one.values},
+            baseline=archive.baseline,
         )
     means = _plain([*rivals, *baseline], objectives)
     means |= _anchored(archive, posterior, means)

@@ -36,6 +36,7 @@ DRAWS = 1000
 REPLAYS, REPLAYED = 5, 200  # studies that are simulated, and draws of each
 JOINT = 400  # configurations that are modelled, at most: the best ones, layer by layer
 ALIKE = 1e-5  # of the range of an objective: draws that differ by less are a tie
+VAGUE = 1e4  # prior variance of the baseline, in that of the noise and the squared range
 LEAST_VARIANCE = 1e-9  # of that of the means: keeps the matrices regular
 
 
@@ -47,6 +48,7 @@ def posterior_of(
     *,
     rivals: Collection[int] | None = None,
     values: Mapping[int, Mapping[str, Value]] | None = None,
+    baseline: int | None = None,
 ) -> StudyPosterior | None:
     """What all runs of a search say of its configurations; None where that cannot be told.
 
@@ -59,6 +61,7 @@ def posterior_of(
         seed: of the samples drawn.
         rivals: numbers of those that may be on the front; all if left out.
         values: settings by number, of configurations whose evaluation does not hold them.
+        baseline: number of the configuration whose mean is inferred from its runs alone, if any.
     """
     if len(evaluations) < ENOUGH:
         return None
@@ -66,7 +69,8 @@ def posterior_of(
     chosen = best_layers(runs, [at for at, one in enumerate(evaluations) if one.validated])
     numbers = [evaluations[at].number for at in chosen]
     configurations = [(values or {}).get(evaluations[at].number, evaluations[at].values) for at in chosen]
-    found = fit(runs[chosen], configurations, seed=seed)
+    apart = numbers.index(baseline) if baseline in numbers else None
+    found = fit(runs[chosen], configurations, seed=seed, apart=apart)
     if found is None:
         return None
     return StudyPosterior(found, numbers, numbers if rivals is None else rivals, objectives)
@@ -122,7 +126,12 @@ def _columns(runs: Array) -> tuple[Array, Array]:
 
 
 def fit(
-    values: Array, configurations: Sequence[Mapping[str, Value]], *, draws: int = DRAWS, seed: int = 1
+    values: Array,
+    configurations: Sequence[Mapping[str, Value]],
+    *,
+    draws: int = DRAWS,
+    seed: int = 1,
+    apart: int | None = None,
 ) -> Posterior | None:
     """The Gaussian processes of all runs of a search; None where no configuration was run twice.
 
@@ -132,35 +141,45 @@ def fit(
         configurations: their settings, all different.
         draws: samples to take.
         seed: of the samples.
+        apart: position of a configuration whose mean is inferred from its own runs alone.
     """
     seen, columns = _columns(values)
     counts = seen.sum(axis=1)
     if not len(values) or counts.max() < 2 or counts.min() < 1:
         return None
-    apart = distances(coordinates_of(configurations))
+    places = distances(coordinates_of(configurations))
     rng = np.random.default_rng([seed, *values.shape[:2]])
-    made = [_objective(column, seen, apart, draws, seed, rng) for column in columns]
+    made = [_objective(column, seen, places, apart, draws, seed, rng) for column in columns]
     means, found, replays, units = (np.stack(parts, axis=-1) for parts in zip(*made, strict=True))
     return Posterior(means, found, units, replays, degrees_of_freedom(seen))
 
 
 def _objective(
-    runs: Array, seen: Array, apart: Distances, draws: int, seed: int, rng: np.random.Generator
+    runs: Array,
+    seen: Array,
+    places: Distances,
+    apart: int | None,
+    draws: int,
+    seed: int,
+    rng: np.random.Generator,
 ) -> tuple[Array, Array, Array, float]:
     """Means, draws, replays and unit of an objective, as `Posterior` has them."""
     _, plain, rest = explained(runs, seen, np.ones(len(runs)))
     unit, noise = _unit(plain), variances(rest, plain, seen)
     size = float(np.sqrt(noise.mean()))  # what follows is in sizes of the noise
     observed, around = least_squares(runs / size, seen, noise / size**2)
-    prior = Fitted.of(apart, observed, seed, around)
-    cover, nugget = prior.covariance(apart)
+    alike = [at for at in range(len(observed)) if at != apart]
+    prior = Fitted.of(places.among(alike), observed[alike], seed, around[np.ix_(alike, alike)])
+    cover, nugget = prior.covariance(places)
     cover += nugget * np.eye(len(cover))
+    if apart is not None:
+        cover[apart, apart] += VAGUE * (1.0 + float(np.ptp(observed)) ** 2)
     gain, left = conditioned(cover + around, cover, cover)
     means = prior.mean + gain @ (observed - prior.mean)
     if size <= unit:  # noise that is less than a tie is none
         off, again = np.zeros((draws, len(means))), np.tile(means, (REPLAYS, 1))
     else:
-        least = LEAST_VARIANCE * float(np.diag(cover).mean())
+        least = LEAST_VARIANCE * float(np.diag(cover)[alike].mean())
         off = sampled(left, least, draws, rng)
         anew = means + sampled(around, least, REPLAYS, rng)
         again = prior.mean + (anew - prior.mean) @ gain.T

@@ -44,6 +44,11 @@ class Distances:
     squares: Array
     shapes: Array
 
+    def among(self, which: Sequence[int] | Array) -> Distances:
+        """Distances of some of the configurations, by their positions."""
+        some = np.ix_(range(len(self.squares)), which, which)
+        return Distances(self.squares[some], self.shapes[some])
+
 
 def distances(coordinates: Sequence[Array]) -> Distances:
     """How far configurations are from each other, by their `coordinates_of`."""
@@ -84,9 +89,9 @@ class Fitted:
         mean = float(np.average(values, weights=1 / (own + values.var())))
         spread = max(float(values.var() - own.mean()), 0.05 * float(values.var()), 1e-12)
         start = _start(len(apart.squares), spread)
-        near = np.ix_(np.arange(len(apart.squares)), chosen, chosen)
+        near = apart.among(chosen)
         seen = noise[np.ix_(chosen, chosen)]
-        given = (apart.squares[near], apart.shapes[near], values[chosen] - mean, seen, start)
+        given = (near.squares, near.shapes, values[chosen] - mean, seen, start)
         bounds = [(low - 9, low + 5) for low in start]
         found = minimize(
             _misfit, start, given, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS}
