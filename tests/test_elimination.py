@@ -177,6 +177,7 @@ def test_where_the_confirmation_refuses_a_reduction_half_of_the_rest_comes_back(
         assert changes(alternative) == {POLICY, RUNNING}
         assert made.title == "lowest slowdown"
         assert alternative.title == "lower slowdown, fewer changes"
+        assert alternative.without_effect == ()  # what it lacks has an effect
 
 
 @pytest.mark.parametrize(
@@ -203,3 +204,33 @@ def test_an_alternative_with_fewer_changes_keeps_a_part_and_does_no_harm(scenari
     )
     assert {POLICY, RUNNING, SHARE, EXPRESS} <= changes(made)
     assert [changes(one) for one in more] == [{POLICY, RUNNING}] * (alone and not harm)
+
+
+def test_alternatives_come_after_the_best_of_every_objective_and_take_no_place(scenario):
+    names = ("slowdown_mean", "waited_max", "waited_day")
+
+    def work(task):
+        easy, few = task.values.get(POLICY) == "easy", task.values.get(RUNNING) == 8
+        share = task.values.get(SHARE)
+        late = 4.0 * (task.replication >= FIRST_CONFIRMATION and easy and few and share != 1)
+        made = {"lost_fraction": Metric(0.0, "")}
+        for at, (name, best) in enumerate(zip(names, (0.5, 0.4, 0.3), strict=True)):
+            own = 0.4 if share == best else -0.1 * (share != 1)
+            error = 0.05 * np.random.default_rng([task.replication, at]).normal()
+            made[name] = Metric(60.0 - 6.0 * easy - 0.1 * few - own - late + error, "")
+        return made
+
+    vary = [f"{POLICY}=fcfs,easy", f"{RUNNING}=none,8", f"{SHARE}=1,0.5,0.4,0.3"]
+    titles = []
+    for objectives, runs in ((names, 700), (names[:1], 300)):
+        made = search(
+            scenario, work=work, vary=vary, baseline=True, objectives=objectives, allow_loss=True,
+            allow_starvation=True, runs=runs, replications=2, sampler="random",
+        ).archive.recommendations  # fmt: skip
+        titles.append([one.title for one in made])
+    assert titles[0] == [
+        "lowest slowdown",
+        "lowest longest wait",
+        "fewest jobs that waited longer than a day",
+    ]
+    assert titles[1] == ["lowest slowdown", "lower slowdown, fewer changes"]

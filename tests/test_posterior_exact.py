@@ -101,6 +101,21 @@ def test_the_posterior_of_each_objective_is_in_its_unit():
     assert known.replays.std(axis=1) == pytest.approx(np.tile(known.draws.std(axis=0), (5, 1, 1)))
 
 
+def test_a_baseline_far_from_all_others_keeps_the_mean_of_its_runs():
+    rng = np.random.default_rng(8)
+    values = rng.normal(0, 0.3, (60, 1, 4))
+    values[0] += 20.0
+    values[30:, 0, 1:] = np.nan
+    settings = [{"x": x, "y": y} for x, y in rng.random((60, 2))]
+    found = gaussian_process.fit(values, settings, apart=0)
+    assert found.means[0, 0] - found.means[1:, 0].mean() == pytest.approx(20.0, abs=0.5)
+    assert found.draws[:, 0, 0].std() == pytest.approx(0.15, rel=0.4)
+    # What is apart says nothing of the others.
+    values[0] += 1000.0
+    again = gaussian_process.fit(values, settings, apart=0)
+    assert again.means[1:] == pytest.approx(found.means[1:], abs=0.02)
+
+
 def test_draws_that_differ_by_less_than_the_unit_tie_and_ties_are_all_non_dominated():
     found = posterior.Posterior(np.empty(0), np.empty(0), np.array([0.1, 1.0]), np.empty(0), 1.0)
     draws = np.array([[[1.0, 5.0], [1.04, 5.3], [1.1, 5.0], [2.0, 4.0]], [[1, 5], [1, 6], [0, 7], [1, 5]]])

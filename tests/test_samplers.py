@@ -189,6 +189,21 @@ def test_a_search_where_nothing_is_feasible_is_borne(name):
         sampler.learn([value(one) for one in configurations], [{"a": 1.0}] * 8)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("objectives", [1, 2])
+def test_the_surrogate_finds_what_keeps_a_constraint_where_nothing_known_does(objectives):
+    """The constraint asks for the corner that is worst in the first objective."""
+    space = Space(tuple(Parameter(f"p{k}", low=0.0, high=1.0) for k in range(4)))
+    sampler = samplers()["surrogate"](space, OBJECTIVES[:objectives], 1, 8)
+    found = 0
+    for _ in range(6):
+        asked = [list(one.values()) for one in sampler.ask()]
+        found += sum(sum(one) >= 3.4 for one in asked)
+        results = [[sum(one), one[0] - one[1]][:objectives] for one in asked]
+        sampler.learn(results, [{"a": 3.4 - sum(one), "b": -1.0} for one in asked])
+    assert found > 3
+
+
 @pytest.mark.parametrize("objectives", [1, 2, 3])
 @pytest.mark.parametrize("base", [0, 1, 6])
 def test_what_configurations_promise_is_the_mean_volume_that_each_adds_in_turn(objectives, base):

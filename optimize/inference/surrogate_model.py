@@ -44,7 +44,7 @@ class Distances:
     squares: Array
     shapes: Array
 
-    def among(self, which: Sequence[int] | Array) -> Distances:
+    def among(self, which: Sequence[int]) -> Distances:
         """Distances of some of the configurations, by their positions."""
         some = np.ix_(range(len(self.squares)), which, which)
         return Distances(self.squares[some], self.shapes[some])
@@ -89,7 +89,7 @@ class Fitted:
         mean = float(np.average(values, weights=1 / (own + values.var())))
         spread = max(float(values.var() - own.mean()), 0.05 * float(values.var()), 1e-12)
         start = _start(len(apart.squares), spread)
-        near = apart.among(chosen)
+        near = apart.among(chosen.tolist())
         seen = noise[np.ix_(chosen, chosen)]
         given = (near.squares, near.shapes, values[chosen] - mean, seen, start)
         bounds = [(low - 9, low + 5) for low in start]

@@ -109,11 +109,12 @@ class Recommender:
         candidates = [one for one in thinned if one is not None]
         some = [values for one in candidates for values in (one.sparse, one.origin.values)]
         confirmation.run([{}, *some] if some else [])
-        found: dict[str, tuple[Candidate, Recommendation]] = {}
+        tests, confirmed = len(candidates) * len(self._objectives), list[tuple[Candidate, Recommendation]]()
         for waiting, one in zip(range(len(candidates), 0, -1), candidates, strict=True):
-            tests = len(candidates) * len(self._objectives)
-            for candidate, made in self._confirmed(one, confirmation, tests, waiting):
-                found.setdefault(key(made.values), (candidate, made))
+            confirmed += self._confirmed(one, confirmation, tests, waiting)
+        found: dict[str, tuple[Candidate, Recommendation]] = {}
+        for one, made in sorted(confirmed, key=lambda pair: pair[0].fewer):  # alternatives come last
+            found.setdefault(key(made.values), (one, made))
         every = [made for _, made in found.values()][:MOST]
         return tuple(
             replace(self._with_shares(made, elimination), letter=letter, title=self._title(one, made, every))
@@ -195,7 +196,7 @@ class Recommender:
         start, whole = block.run([{}, values])
         if start is None:
             return []
-        less: list[tuple[Candidate, Recommendation]] = []
+        made, fewer, alternative = None, candidate, None
         for one in self._reduced(candidate, block, waiting):
             sample = block.run([one.sparse])[0]
             if sample is None or (whole is not None and not self._keeps(one, sample, whole, start, block)):
@@ -203,16 +204,21 @@ class Recommender:
             if whole is None or self._elimination.suffices(sample, whole, start, CONFIRMED, block):
                 made = self._borne_out(one, one.sparse, sample, start, block, tests)
                 if made is not None:
-                    return [(one, made), *less]
-            elif not less and 2 * len(one.changed) <= len(one.ordered):
-                made = self._borne_out(one, one.sparse, sample, start, block, 2 * tests)
-                less += [] if made is None else [(replace(one, fewer=True), made)]
-        made = None if whole is None else self._borne_out(candidate, values, whole, start, block, tests)
-        if made is not None:
-            return [(candidate, made), *less]
-        if less:
+                    candidate = one
+                    break
+            elif alternative is None:
+                fewer = replace(one, fewer=True)
+                alternative = self._borne_out(fewer, one.sparse, sample, start, block, 2 * tests)
+        if made is None and whole is not None:
+            made = self._borne_out(candidate, values, whole, start, block, tests)
+        if made is None and alternative is not None:
             self.refused.pop(candidate.origin.number, None)
-        return [(replace(one, fewer=False), alone) for one, alone in less]
+            return [(replace(fewer, fewer=False), alternative)]
+        if made is None:
+            return []
+        if alternative is None or 2 * len(alternative.changes) > len(made.changes):
+            return [(candidate, made)]
+        return [(candidate, made), (replace(fewer, compromise=False), alternative)]
 
     def _keeps(self, one: Candidate, sample: Sample, whole: Sample, start: Sample, block: Block) -> bool:
         """Whether a sparse configuration keeps a part of the gains, without harm of its own."""
@@ -300,7 +306,7 @@ class Recommender:
             number=origin.number if configuration == origin.values else self._number(configuration),
             values=configuration,
             changes=tuple(changes),
-            without_effect=tuple(path for path in origin.values if path not in told),
+            without_effect=tuple(path for path in origin.values if path not in told and not candidate.fewer),
             objectives=objectives,
             harms=harmed,
             replications=replications,
