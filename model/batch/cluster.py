@@ -10,7 +10,7 @@ from math import inf
 from gridtune.model.batch.holds import Hold, Window
 from gridtune.model.batch.ledger import Ledger
 from gridtune.model.batch.processors import Processors
-from gridtune.model.batch.queues import Lane, Queue, within_slots
+from gridtune.model.batch.queues import Lane, Queue, in_any_order, in_turn
 from gridtune.model.batch.quotas import Quota, Quotas
 from gridtune.model.batch.resources import Resources
 from gridtune.model.job import Job
@@ -182,8 +182,7 @@ class Cluster(Processors):
         """
         if self._quotas is not None or self.longest < inf or not self._limited:
             return self.admitted(chain.from_iterable(self.lanes[lane].values() for lane in lanes))
-        turns = ((lane.queue, self.lanes[lane].values()) for lane in lanes)
-        return within_slots(self.queues, self._used, turns)
+        return in_turn(lanes, self.lanes, self.queues, self._used)
 
     def in_order(self) -> Iterator[Job]:
         """List the waiting jobs by priority of their queues, first come first.
@@ -210,8 +209,7 @@ class Cluster(Processors):
             return self._quotas.admitted(order)
         if not self._limited:
             return iter(order)
-        turns = ((self._lane_of[job.id].queue, (job,)) for job in order)
-        return within_slots(self.queues, self._used, turns)
+        return in_any_order(order, self._lane_of, self.queues, self._used)
 
     def hopeful(self, jobs: Iterable[Job]) -> Iterable[Job]:
         """Leave out the jobs of a lane that no order of them would admit.

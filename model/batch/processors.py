@@ -135,17 +135,22 @@ class Processors:
     def _give_back(self, job: Job, end: float) -> None:
         """Take the processors of a job back, whose end was planned (s): they are free, or their holds'."""
         self.free += self.ends.pop(bisect_left(self.ends, (end, job.id))).processors
-        for hold in self._borrowed.pop(job.id, ()):
-            processors = hold.lent.pop(job.id)
-            hold.idle += processors
-            if hold.lends:
-                self.lendable += processors
+        if self._borrowed:
+            self._bring_back(job)
         self.disturbed = True
 
     def _lend(self, hold: Hold, job: Job, processors: int) -> None:
         """Note that a job has processors which come to a hold when it ends."""
         hold.lent[job.id] = processors
         self._borrowed.setdefault(job.id, []).append(hold)
+
+    def _bring_back(self, job: Job) -> None:
+        """What a job that has ended had from holds is theirs again."""
+        for hold in self._borrowed.pop(job.id, ()):
+            processors = hold.lent.pop(job.id)
+            hold.idle += processors
+            if hold.lends:
+                self.lendable += processors
 
     def _change_end(self, time: float, key: int, processors: int) -> None:
         """Have so many more processors come back at a time (s) with what has that key."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
@@ -56,24 +56,47 @@ class Lane(NamedTuple):
     owner: str
 
 
-def within_slots(
-    queues: Sequence[Queue], used: Sequence[int], turns: Iterable[tuple[int, Iterable[Job]]]
+def in_turn(
+    lanes: Iterable[Lane],
+    waiting: Mapping[Lane, Mapping[int, Job]],
+    queues: Sequence[Queue],
+    used: Sequence[int],
 ) -> Iterator[Job]:
-    """Those of the waiting jobs for which their queues have slots left, beside what runs and those before.
+    """The jobs of lanes, one lane after the other, for which their queues have slots left.
 
-    A queue admits its jobs in order until the next would exceed its slots.
+    A queue admits its jobs in order until the next would exceed its slots, beside what runs.
 
     Args:
+        lanes: in turn.
+        waiting: the jobs of each lane.
         queues: by index.
         used: the processors that running jobs of each queue hold.
-        turns: waiting jobs in order, each time with the index of the queue that they wait in.
     """
-    room = [queue.slots - held for queue, held in zip(queues, used, strict=True)]
-    for queue, waiting in turns:
-        left = room[queue]
-        for job in waiting:
+    room: dict[int, float] = {}
+    for lane in lanes:
+        jobs = waiting[lane].values()
+        limit = queues[lane.queue].slots
+        if limit == inf:
+            yield from jobs
+            continue
+        left = room.get(lane.queue, limit - used[lane.queue])
+        for job in jobs:
             left -= job.processors
             if left < 0:
                 break
             yield job
-        room[queue] = left
+        room[lane.queue] = left
+
+
+def in_any_order(
+    order: Iterable[Job], lane_of: Mapping[int, Lane], queues: Sequence[Queue], used: Sequence[int]
+) -> Iterator[Job]:
+    """As `in_turn`, of waiting jobs in an order in which lanes alternate; `lane_of` knows that of each."""
+    room = [queue.slots - held for queue, held in zip(queues, used, strict=True)]
+    for job in order:
+        queue = lane_of[job.id].queue
+        room[queue] -= job.processors
+        if room[queue] >= 0:
+            yield job
+        else:
+            room[queue] = -inf
