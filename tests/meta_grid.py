@@ -9,9 +9,9 @@ from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.middleware.gateway import Gateway
 from gridtune.agents.middleware.messages import MemberSite
 from gridtune.model.agenda import ARRIVAL
-from gridtune.model.batch.cluster import Queue
 from gridtune.model.batch.nodes import Named
 from gridtune.model.batch.policies import Fcfs
+from gridtune.model.batch.queues import Queue
 from gridtune.model.grid import Grid
 from gridtune.scenarios.systems.middleware import hand_in, place
 from gridtune.scenarios.systems.platform import limit_of

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridtune.agents.batch.batch_site import BatchSite
-from gridtune.model.batch import plan
-from gridtune.model.batch.cluster import Queue
 from gridtune.model.batch.nodes import Counted, Named, host_list, hosts_in
+from gridtune.model.batch.planning import plan
 from gridtune.model.batch.policies import Easy, FairShare
+from gridtune.model.batch.queues import Queue
 from gridtune.model.grid import Grid
 from gridtune.model.job import State
 from gridtune.model.policy import make

@@ -4,8 +4,9 @@ from math import inf
 
 import pytest
 
-from gridtune.model.batch import plan, policies
-from gridtune.model.batch.profile import Profile
+from gridtune.model.batch import policies
+from gridtune.model.batch.planning import plan
+from gridtune.model.batch.planning.profile import Profile
 from tests.conformance import CONFIGURATIONS, broken_promises, differing_starts
 
 

@@ -162,7 +162,7 @@ def test_equal_priorities_are_served_in_order_of_arrival():
 
 
 def test_a_queue_is_a_tier_unless_it_is_a_factor():
-    from gridtune.model.batch.cluster import Queue
+    from gridtune.model.batch.queues import Queue
 
     # Each job enters the first queue whose limits it keeps: short ones the better queue.
     queues = [Queue("short", priority=2.0, max_runtime=5.0), Queue("long", priority=1.0)]

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from gridtune.model.agenda import Agenda
-from gridtune.model.batch import plan
-from gridtune.model.batch.cluster import Cluster, Queue
-from gridtune.model.batch.plan import planned_anew, planned_starts, reserved_starts
+from gridtune.model.batch.cluster import Cluster
+from gridtune.model.batch.planning import plan
+from gridtune.model.batch.planning.plan import planned_anew, planned_starts, reserved_starts
+from gridtune.model.batch.planning.profile import Profile
+from gridtune.model.batch.planning.waiting import Waiting
 from gridtune.model.batch.policies import FairShare
-from gridtune.model.batch.profile import Profile
-from gridtune.model.batch.waiting import Waiting
+from gridtune.model.batch.queues import Queue
 from gridtune.model.infrastructure.file_system import FileSystem
 from gridtune.model.job import Job
 from tests.reference_batch import Work

@@ -6,12 +6,13 @@ from unittest.mock import patch
 
 import pytest
 
-from gridtune.model.batch import plan
-from gridtune.model.batch.cluster import Cluster, Queue
+from gridtune.model.batch.cluster import Cluster
 from gridtune.model.batch.holds import KEYS, Hold, Window
-from gridtune.model.batch.plan import planned_starts
+from gridtune.model.batch.planning import plan
+from gridtune.model.batch.planning.plan import planned_starts
+from gridtune.model.batch.planning.profile import Profile
 from gridtune.model.batch.policies import Easy, backfill
-from gridtune.model.batch.profile import Profile
+from gridtune.model.batch.queues import Queue
 from gridtune.model.job import Job
 
 CAPACITY = 8

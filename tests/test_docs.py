@@ -29,6 +29,7 @@ from tests.chromium import document
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+sys.path.append(str(DOCS / "making"))  # its scripts import each other
 
 
 def module(name):
@@ -246,7 +247,7 @@ def unit_faults(policies):
 
 
 def test_every_number_of_a_policy_has_a_unit_and_every_parameter_says_what_it_may_be():
-    reference, policies = module("reference"), reference_policies()
+    reference, policies = module("policy_reference"), reference_policies()
     assert list(unit_faults(policies)) == []
     parameters = [one for policy in policies for one in policy["parameters"]]
     assert len(parameters) > 100
@@ -261,11 +262,12 @@ def test_every_number_of_a_policy_has_a_unit_and_every_parameter_says_what_it_ma
 
 
 def test_the_example_of_every_policy_is_one_and_stands_where_scenarios_have_it():
-    reference, schema = module("reference"), ScenarioSpec.model_json_schema()
+    reference, parts = module("policy_reference"), module("scenario_schema")
+    schema = ScenarioSpec.model_json_schema()
     places = {
         place.partition(" ")[0]: part
         for name, part in schema["$defs"].items()
-        for place in reference._places(schema, name)
+        for place in parts.places(schema, name)
     }
     for policy in reference_policies():
         header, line = reference.policy_example(policy).splitlines()
@@ -286,17 +288,18 @@ def test_the_reference_of_python_has_inherited_members_and_the_limits_of_a_searc
 
 
 def test_every_key_of_a_scenario_has_a_meaning_every_number_a_unit_and_every_table_an_example():
-    reference, schema = module("reference"), ScenarioSpec.model_json_schema()
+    known, examples = module("scenario_schema"), module("scenario_examples")
+    schema = ScenarioSpec.model_json_schema()
     parts = schema["$defs"]
     keys = {
         f"{name}.{key}": value
         for name, part in {"": schema, **parts}.items()
         for key, value in part["properties"].items()
     }
-    assert [key for key, value in keys.items() if not reference.meaning(value, parts)] == []
-    numbers = {key: value for key, value in keys.items() if reference.holds_numbers(value, parts)}
+    assert [key for key, value in keys.items() if not known.meaning(value, parts)] == []
+    numbers = {key: value for key, value in keys.items() if known.holds_numbers(value, parts)}
     assert len(numbers) > 300
-    units = {key: reference.unit(value, parts) for key, value in numbers.items()}
+    units = {key: known.unit(value, parts) for key, value in numbers.items()}
     assert [key for key, unit in units.items() if not unit] == []
     some = (
         ".horizon",
@@ -307,8 +310,8 @@ def test_every_key_of_a_scenario_has_a_meaning_every_number_a_unit_and_every_tab
         "SiteSpec.vres",
     )
     assert [units[key] for key in some] == ["s", "bytes", "bytes/s", "count", "ratio", "0 to 1"]
-    assert reference.examples(schema).keys() == parts.keys()
-    ScenarioSpec.model_validate(tomllib.loads(reference.RARE))
+    assert examples.examples(schema).keys() == parts.keys()
+    ScenarioSpec.model_validate(tomllib.loads(examples.RARE))
 
 
 def scenario_rows(page):
@@ -389,8 +392,7 @@ def test_pages_in_a_folder_have_workers_for_their_search(tmp_path):
     assert "<title>heard 42</title>" in document(page, "--virtual-time-budget=5000")
 
 
-def test_everything_measured_names_the_command_that_makes_it(monkeypatch):
-    monkeypatch.syspath_prepend(DOCS / "making")
+def test_everything_measured_names_the_command_that_makes_it():
     known = {one.path: one for one in module("evidence").MEASURED}
     there = {f"data/{path.name}" for path in (DOCS / "data").iterdir()}
     assert there - {"data/made.json", "data/results.jsonl"} <= known.keys()
@@ -401,7 +403,6 @@ def test_everything_measured_names_the_command_that_makes_it(monkeypatch):
 
 
 def test_what_was_measured_before_results_or_code_changed_is_out_of_date(monkeypatch):
-    monkeypatch.syspath_prepend(DOCS / "making")
     evidence = module("evidence")
     names = {name for line in evidence.changes() for name in line["results"]}
     for one in (*evidence.MEASURED, *evidence.drawn()):
@@ -431,7 +432,6 @@ def test_what_was_measured_before_results_or_code_changed_is_out_of_date(monkeyp
 
 
 def test_comments_and_docstrings_do_not_make_evidence_older(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(DOCS / "making")
     evidence = module("evidence")
     then = {
         "same.py": 'def f():\n    """Old."""\n    return 1  # one\n',

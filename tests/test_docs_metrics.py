@@ -28,7 +28,7 @@ def test_the_tables_are_those_of_the_program():
 
 def test_the_reference_has_every_metric_with_a_range_and_an_example_in_each_table(monkeypatch):
     monkeypatch.syspath_prepend(DOCS / "making")
-    page = "\n".join(runpy.run_path(str(DOCS / "making" / "reference.py"))["metrics"]())
+    page = "\n".join(runpy.run_path(str(DOCS / "making" / "metric_reference.py"))["metrics"]())
     rows = re.findall(
         r"^\| `([^`]+)` \| [^|]+ \| (?:less|more) \| (≥ -?\d|0 to 1) \| ([^|]+) \| \w", page, re.M
     )

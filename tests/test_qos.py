@@ -13,8 +13,8 @@ from gridtune.agents.batch.best_effort import BestEffortQueue, BestEffortRequest
 from gridtune.agents.batch.outages import Outage, schedule_outages
 from gridtune.agents.batch.qos import QosPreemption, Terms
 from gridtune.agents.batch.services import Services
-from gridtune.model.batch.cluster import Queue
 from gridtune.model.batch.nodes import Named, hosts_in
+from gridtune.model.batch.queues import Queue
 from gridtune.model.grid import Grid
 from gridtune.model.job import CANCELLED, DONE, EXPIRED, FAILED
 from gridtune.model.metrics.summary import summarise

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from gridtune.model.batch.cluster import Queue
+from gridtune.model.batch.queues import Queue
 from gridtune.model.batch.quotas import Quota
 from gridtune.model.job import State
 from gridtune.scenarios import ScenarioError, load, simulate

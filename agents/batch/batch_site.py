@@ -23,11 +23,12 @@ from gridtune.agents.batch.services import (
 from gridtune.agents.infrastructure.network import Way
 from gridtune.agents.infrastructure.service import Service
 from gridtune.model.agenda import ARRIVAL, DECISION
-from gridtune.model.batch.cluster import Cluster, Queue
+from gridtune.model.batch.cluster import Cluster
 from gridtune.model.batch.holds import Hold
 from gridtune.model.batch.nodes import NodePool
 from gridtune.model.batch.policies import BatchPolicy
 from gridtune.model.batch.prime_time import PrimeTime
+from gridtune.model.batch.queues import Queue
 from gridtune.model.batch.quotas import Quota
 from gridtune.model.batch.resources import Resources
 from gridtune.model.grid import Grid

@@ -13,7 +13,7 @@ from gridtune.agents.batch.suspension import Suspensions
 from gridtune.model.agenda import COMPLETION
 from gridtune.model.batch.cluster import PROCESSORS
 from gridtune.model.batch.holds import KEYS, Hold
-from gridtune.model.batch.profile import Profile
+from gridtune.model.batch.planning.profile import Profile
 from gridtune.model.job import QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
 from gridtune.model.record import Record

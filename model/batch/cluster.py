@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from math import inf
-from typing import NamedTuple
 
-from gridtune.model.batch.holds import KEYS, Hold, Window
+from gridtune.model.batch.holds import Hold, Window
 from gridtune.model.batch.ledger import Ledger
+from gridtune.model.batch.processors import Processors
+from gridtune.model.batch.queues import Lane, Queue, in_any_order, in_turn
 from gridtune.model.batch.quotas import Quota, Quotas
 from gridtune.model.batch.resources import Resources
 from gridtune.model.job import Job
@@ -19,69 +18,7 @@ from gridtune.model.job import Job
 PROCESSORS = ""  # beside the names of resources
 
 
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """A queue of a site and its limits (RR-5576, section 4.4).
-
-    Attributes:
-        name: of the queue.
-        priority: queues of higher priority are served first; equal ones in the order declared.
-        slots: processors that its jobs may hold together; infinite by default.
-        max_runtime: t_max, s that a job may run; a job that asks for more is refused, one that runs
-            longer is killed.
-        max_processors: that one job may ask for.
-        running: jobs that may run at once; infinite by default.
-        quota: of each user and group in the queue.
-        groups: whose jobs may enter; all if there are none.
-    """
-
-    name: str = "default"
-    priority: float = 0.0
-    slots: float = inf
-    max_runtime: float = inf
-    max_processors: float = inf
-    running: float = inf
-    quota: Quota = Quota()
-    groups: frozenset[str] = frozenset()
-
-    @property
-    def widest(self) -> float:
-        """Processors that one job can get."""
-        return min(self.max_processors, self.slots, self.quota.widest)
-
-
-class Lane(NamedTuple):
-    """Jobs that wait first come, first served: those of one owner in one queue.
-
-    Attributes:
-        rank: minus the priority of the queue.
-        queue: index of the queue.
-        owner: whose jobs; "" where the policy does not distinguish owners.
-    """
-
-    rank: float
-    queue: int
-    owner: str
-
-
-class PlannedEnd(NamedTuple):
-    """When a running job, or a hold, is expected to give back processors; it may be overdue.
-
-    Attributes:
-        time: s.
-        job: id of the job, or the key of the hold.
-        processors: those that are free then.
-    """
-
-    time: float
-    job: int
-    processors: int
-
-
-_planned_end = tuple.__new__  # one is made for each job that starts: half the cost of a call of the class
-
-
-class Cluster:
+class Cluster(Processors):
     """The state of a site that batch policies decide on.
 
     Args:
@@ -117,7 +54,6 @@ class Cluster:
     """
 
     __slots__ = (
-        "_borrowed",
         "_known",
         "_lane_of",
         "_limited",
@@ -126,16 +62,11 @@ class Cluster:
         "_used",
         "_widths",
         "backfilled",
-        "capacity",
         "depth",
         "deviated",
-        "disturbed",
-        "ends",
-        "free",
         "lanes",
         "ledger",
         "left",
-        "lendable",
         "longest",
         "newly_queued",
         "pace",
@@ -158,8 +89,8 @@ class Cluster:
         ledger: Ledger | None = None,
         resources: Resources | None = None,
     ) -> None:
+        super().__init__(capacity)
         self.resources = resources
-        self.capacity = self.free = capacity
         self.pace = pace
         self.queues = tuple(queues)
         self.ledger = ledger
@@ -168,16 +99,14 @@ class Cluster:
         )
         kept = [(queue.running, queue.slots, queue.quota) for queue in self.queues]
         self._quotas = Quotas(quota, kept, capacity) if limited else None
-        self._limited = limited or any(queue.slots < inf for queue in self.queues)
         self._narrow = [limited or queue.slots < inf for queue in self.queues]  # by queue
+        self._limited = any(self._narrow)
         self._known: list[dict[str, Lane]] = [{} for _ in self.queues]  # by queue and owner
         # Ordered dicts: a plain one walks over all that have left before it finds its first entry.
         self.lanes: dict[Lane, OrderedDict[int, Job]] = {}
         self.depth = self.wanted = 0
-        self.ends: list[PlannedEnd] = []
         self.newly_queued: list[Job] = []
         self.left: list[Job] = []
-        self.disturbed: bool
         self.deviated: bool
         self.shuffled: bool
         self.planned_at: float
@@ -189,8 +118,6 @@ class Cluster:
         self.backfilled = -inf
         self.longest = inf
         self.windows: tuple[Window, ...] = ()
-        self.lendable = 0
-        self._borrowed: dict[int, list[Hold]] = {}  # by job
 
     @property
     def narrowest(self) -> float:
@@ -253,23 +180,9 @@ class Cluster:
         Returns:
             The jobs whose queue and quota have slots left.
         """
-        if self._quotas is not None or self.longest < inf:
-            yield from self.admitted(chain.from_iterable(self.lanes[lane].values() for lane in lanes))
-            return
-        room: dict[int, float] = {}
-        for lane in lanes:
-            waiting = self.lanes[lane].values()
-            limit = self.queues[lane.queue].slots
-            if limit == inf:
-                yield from waiting
-                continue
-            left = room.get(lane.queue, limit - self._used[lane.queue])
-            for job in waiting:
-                left -= job.processors
-                if left < 0:
-                    break
-                yield job
-            room[lane.queue] = left
+        if self._quotas is not None or self.longest < inf or not self._limited:
+            return self.admitted(chain.from_iterable(self.lanes[lane].values() for lane in lanes))
+        return in_turn(lanes, self.lanes, self.queues, self._used)
 
     def in_order(self) -> Iterator[Job]:
         """List the waiting jobs by priority of their queues, first come first.
@@ -293,19 +206,10 @@ class Cluster:
         if self.longest < inf:
             order = (job for job in order if job.estimate <= self.longest)
         if self._quotas is not None:
-            yield from self._quotas.admitted(order)
-            return
-        if all(queue.slots == inf for queue in self.queues):
-            yield from order
-            return
-        room = [queue.slots - used for queue, used in zip(self.queues, self._used, strict=True)]
-        for job in order:
-            queue = self._lane_of[job.id].queue
-            room[queue] -= job.processors
-            if room[queue] >= 0:
-                yield job
-            else:
-                room[queue] = -inf
+            return self._quotas.admitted(order)
+        if not self._limited:
+            return iter(order)
+        return in_any_order(order, self._lane_of, self.queues, self._used)
 
     def hopeful(self, jobs: Iterable[Job]) -> Iterable[Job]:
         """Leave out the jobs of a lane that no order of them would admit.
@@ -446,15 +350,7 @@ class Cluster:
         if end != self.planned_at + job.expected / self.pace:
             self.deviated = True  # on faster nodes than a plan can rely on, or later than decided
         lane = self._leave(job)
-        if hold is None:
-            self.free -= job.processors
-            insort(self.ends, _planned_end(PlannedEnd, (end, job.id, job.processors)))
-        else:
-            hold.idle -= job.processors
-            self.lendable -= job.processors
-            self._lend(hold, job, job.processors)
-            insort(self.ends, PlannedEnd(end, job.id, 0))
-            self.disturbed = True
+        self._take(job, end, hold)
         self._used[lane.queue] += job.processors
         if self.resources is not None:
             self.resources.take(job)
@@ -478,34 +374,11 @@ class Cluster:
         if self._quotas is not None:
             self._quotas.change(job, -1)
             self._quotas.leave(job)
-        self.free += self.ends.pop(bisect_left(self.ends, (end, job.id))).processors
-        if self._borrowed:
-            self._bring_back(job)
-        self.disturbed = True
+        self._give_back(job, end)
         if self._limited:
             self.shuffled = True
         if self.ledger is not None:
             self.ledger.hold(lane.owner, -job.processors, now)
-
-    def borrows(self, job: Job) -> bool:
-        """Tell whether processors of a running job go to a hold when it ends.
-
-        Args:
-            job: the job.
-        """
-        return job.id in self._borrowed
-
-    def replan(self, job: Job, old: float, new: float) -> None:
-        """Change the planned end of a running job.
-
-        Args:
-            job: the job.
-            old: the end that was planned, s.
-            new: the end that is planned now, s.
-        """
-        processors = self.ends.pop(bisect_left(self.ends, (old, job.id))).processors
-        insort(self.ends, PlannedEnd(new, job.id, processors))
-        self.disturbed = True
 
     def put_back(self, job: Job, now: float, end: float) -> None:
         """Let a job that was to start wait again as the first of its lane.
@@ -520,61 +393,6 @@ class Cluster:
         self.enqueue(job, lane.queue, lane.owner)
         self.lanes[lane].move_to_end(job.id, last=False)
         self.shuffled = True
-
-    def keep(self, hold: Hold, processors: int) -> None:
-        """Keep free processors from the scheduler.
-
-        Args:
-            hold: the hold that gets them.
-            processors: the number of processors; a negative one gives some back.
-        """
-        self._change_end(hold.until, hold.key, processors)
-        self.free -= processors
-        hold.idle += processors
-        if hold.lends:
-            self.lendable += processors
-
-    def claim(self, hold: Hold, job: Job, end: float, processors: int) -> None:
-        """Have some processors of a running job come to a hold when it ends.
-
-        Where the job is planned to last longer than the hold, the hold has nothing of it. What the job has
-        from a reservation is lost to that.
-
-        Args:
-            hold: the hold.
-            job: the running job.
-            end: the planned end of the job, s.
-            processors: the number of processors.
-        """
-        if end >= hold.until:
-            return
-        left = processors
-        for other in self._borrowed.get(job.id, ()):
-            if other.lends:
-                taken = min(left, other.lent[job.id])
-                other.lent[job.id] -= taken
-                self._change_end(other.until, other.key, -taken)
-                left -= taken
-        self._change_end(end, job.id, -left)
-        self._change_end(hold.until, hold.key, processors)
-        self._lend(hold, job, processors)
-
-    def free_hold(self, hold: Hold, ends: Mapping[int, float]) -> None:
-        """Give all processors of a hold back.
-
-        Args:
-            hold: the hold, which is over.
-            ends: the planned ends of the jobs that still run on its processors, by id, s.
-        """
-        self.keep(hold, -hold.idle)
-        for job, processors in hold.lent.items():
-            self._change_end(hold.until, hold.key, -processors)
-            self._change_end(ends[job], job, processors)
-            borrowed = self._borrowed[job]
-            borrowed.remove(hold)
-            if not borrowed:
-                del self._borrowed[job]
-        hold.lent.clear()
 
     def permit(self, longest: float) -> None:
         """Let only jobs start from now on that promise to run no longer than a limit.
@@ -598,29 +416,6 @@ class Cluster:
             self.left.clear()
         self.disturbed = self.deviated = self.shuffled = False
         self.planned_at = now
-
-    def _lend(self, hold: Hold, job: Job, processors: int) -> None:
-        """Note that a job has processors which come to a hold when it ends."""
-        hold.lent[job.id] = processors
-        self._borrowed.setdefault(job.id, []).append(hold)
-
-    def _bring_back(self, job: Job) -> None:
-        """What a job that has ended had from holds is theirs again."""
-        for hold in self._borrowed.pop(job.id, ()):
-            processors = hold.lent.pop(job.id)
-            hold.idle += processors
-            if hold.lends:
-                self.lendable += processors
-
-    def _change_end(self, time: float, key: int, processors: int) -> None:
-        """Have so many more processors come back at a time (s) with what has that key."""
-        place = bisect_left(self.ends, (time, key))
-        known = place < len(self.ends) and self.ends[place][:2] == (time, key)
-        had = self.ends.pop(place).processors if known else 0
-        # A job has an entry as long as it runs, a hold while it has processors.
-        if key > KEYS or had + processors:
-            self.ends.insert(place, PlannedEnd(time, key, had + processors))
-        self.disturbed = True
 
     def _leave(self, job: Job) -> Lane:
         lane = self._lane_of[job.id]

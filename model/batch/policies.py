@@ -9,9 +9,10 @@ from itertools import chain
 from math import inf
 from typing import Literal
 
-from gridtune.model.batch.cluster import Cluster, Lane
+from gridtune.model.batch.cluster import Cluster
 from gridtune.model.batch.ledger import Ledger
-from gridtune.model.batch.plan import planned_starts, reserved_starts, turn_starts
+from gridtune.model.batch.planning.plan import planned_starts, reserved_starts, turn_starts
+from gridtune.model.batch.queues import Lane
 from gridtune.model.job import Job
 from gridtune.model.policy import Policy, PolicyError, parameter, register
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from gridtune.model.batch.cluster import Cluster
 from gridtune.model.batch.fair_share import ALGORITHMS, ALONE, Accounts
 from gridtune.model.batch.ledger import Ledger
-from gridtune.model.batch.plan import planned_anew, reserved_starts, turn_starts
+from gridtune.model.batch.planning.plan import planned_anew, reserved_starts, turn_starts
 from gridtune.model.batch.policies import BatchPolicy, backfill, max_wait, next_overdue, overdue_first
 from gridtune.model.batch.rules import LARGEST, LEARNED, RULES, Rule
 from gridtune.model.job import Job

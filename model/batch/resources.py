@@ -8,7 +8,7 @@ from math import inf, nextafter
 from typing import Protocol
 
 from gridtune.model.batch.holds import Window
-from gridtune.model.batch.profile import Profile
+from gridtune.model.batch.planning.profile import Profile
 from gridtune.model.job import Job
 
 

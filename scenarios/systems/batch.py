@@ -19,8 +19,8 @@ from gridtune.agents.batch.services import AT_ONCE, WHENEVER_NEEDED, Delay, Roun
 from gridtune.agents.batch.submitter import Submitter
 from gridtune.agents.infrastructure.network import Volume, network_of
 from gridtune.model.agenda import ARRIVAL, Action
-from gridtune.model.batch.cluster import Queue
 from gridtune.model.batch.nodes import Counted, Named, NodePool
+from gridtune.model.batch.queues import Queue
 from gridtune.model.grid import Grid
 from gridtune.model.infrastructure.file_system import FileSystem
 from gridtune.model.job import Job

@@ -83,7 +83,7 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
          "test_loss"],
     ),
     "batch": (
-        ["model/batch/*.py", "model/infrastructure/file_system.py"],
+        ["model/batch/*.py", "model/batch/planning/*.py", "model/infrastructure/file_system.py"],
         ["test_batch", "test_batch_priority", "test_batch_conformance", "test_batch_scenarios",
          "test_fair_share", "test_quotas", "test_queueing", "test_gangs", "test_parallel_tasks",
          "test_file_system", "test_prime_time", "test_outages", "test_harvesting", "test_cluster",

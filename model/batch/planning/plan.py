@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridtune.model.batch.cluster import Cluster
-from gridtune.model.batch.profile import Profile
+from gridtune.model.batch.planning.profile import Profile
+from gridtune.model.batch.planning.waiting import Waiting
 from gridtune.model.batch.resources import resource_starts
-from gridtune.model.batch.waiting import Waiting
 from gridtune.model.job import Job
 
 # Jobs planned between two looks at who may still start now.

@@ -1,0 +1,1 @@
+"""Plans of waiting jobs: the free processors over time, and who starts now if all are planned in order."""

@@ -1,0 +1,102 @@
+"""The queues of a site: their limits, their lanes, and the jobs for which they have slots left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import NamedTuple
+
+from gridtune.model.batch.quotas import Quota
+from gridtune.model.job import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A queue of a site and its limits (RR-5576, section 4.4).
+
+    Attributes:
+        name: of the queue.
+        priority: queues of higher priority are served first; equal ones in the order declared.
+        slots: processors that its jobs may hold together; infinite by default.
+        max_runtime: t_max, s that a job may run; a job that asks for more is refused, one that runs
+            longer is killed.
+        max_processors: that one job may ask for.
+        running: jobs that may run at once; infinite by default.
+        quota: of each user and group in the queue.
+        groups: whose jobs may enter; all if there are none.
+    """
+
+    name: str = "default"
+    priority: float = 0.0
+    slots: float = inf
+    max_runtime: float = inf
+    max_processors: float = inf
+    running: float = inf
+    quota: Quota = Quota()
+    groups: frozenset[str] = frozenset()
+
+    @property
+    def widest(self) -> float:
+        """Processors that one job can get."""
+        return min(self.max_processors, self.slots, self.quota.widest)
+
+
+class Lane(NamedTuple):
+    """Jobs that wait first come, first served: those of one owner in one queue.
+
+    Attributes:
+        rank: minus the priority of the queue.
+        queue: index of the queue.
+        owner: whose jobs; "" where the policy does not distinguish owners.
+    """
+
+    rank: float
+    queue: int
+    owner: str
+
+
+def in_turn(
+    lanes: Iterable[Lane],
+    waiting: Mapping[Lane, Mapping[int, Job]],
+    queues: Sequence[Queue],
+    used: Sequence[int],
+) -> Iterator[Job]:
+    """The jobs of lanes, one lane after the other, for which their queues have slots left.
+
+    A queue admits its jobs in order until the next would exceed its slots, beside what runs.
+
+    Args:
+        lanes: in turn.
+        waiting: the jobs of each lane.
+        queues: by index.
+        used: the processors that running jobs of each queue hold.
+    """
+    room: dict[int, float] = {}
+    for lane in lanes:
+        jobs = waiting[lane].values()
+        limit = queues[lane.queue].slots
+        if limit == inf:
+            yield from jobs
+            continue
+        left = room.get(lane.queue, limit - used[lane.queue])
+        for job in jobs:
+            left -= job.processors
+            if left < 0:
+                break
+            yield job
+        room[lane.queue] = left
+
+
+def in_any_order(
+    order: Iterable[Job], lane_of: Mapping[int, Lane], queues: Sequence[Queue], used: Sequence[int]
+) -> Iterator[Job]:
+    """As `in_turn`, of waiting jobs in an order in which lanes alternate; `lane_of` knows that of each."""
+    room = [queue.slots - held for queue, held in zip(queues, used, strict=True)]
+    for job in order:
+        queue = lane_of[job.id].queue
+        room[queue] -= job.processors
+        if room[queue] >= 0:
+            yield job
+        else:
+            room[queue] = -inf
