@@ -48,9 +48,9 @@ class Validation:
         if not able or self._fixed == 0:
             return
         if self._fixed is not None or len(able) < ENOUGH:
-            names = [key(one.values) for one in shortlist(able, self._evaluator.settings.objectives)]
             for each in (PAIR, MOST) if self._fixed is None else (self._fixed,):
-                self._extend(dict.fromkeys(names, each))
+                while self._extend(dict.fromkeys(self._shortlisted(), each)):
+                    pass  # where one breaks a constraint in its validation, others may be on the front
             return
         wanted = {key(one.values): PAIR for one in self._promising(able)}
         while wanted and self._extend(wanted):
@@ -76,6 +76,12 @@ class Validation:
         """Configurations that keep the constraints in the search."""
         archive = self._evaluator.archive
         return [one for one in comparable(archive) if one.values and feasible(one, archive.constraints)]
+
+    def _shortlisted(self) -> list[str]:
+        """Keys of those non-dominated by their means that no run has shown to break a constraint."""
+        settings = self._evaluator.settings
+        able = [one for one in self._able() if keeps(one, settings.constraints)]
+        return [key(one.values) for one in shortlist(able, settings.objectives)]
 
     def _promising(self, able: Sequence[Evaluation]) -> list[Evaluation]:
         """Those that add most to the hypervolume, by a surrogate model of the means."""

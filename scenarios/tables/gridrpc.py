@@ -47,7 +47,8 @@ class SedSpec(Switchable):
     )
     overhead: float = number(0.001, "s", "s that each execution takes on top", ge=0)
     discipline: policy_of("discipline") | None = Field(  # type: ignore[valid-type]
-        default=None, description="queue discipline; left out, the one that goes with the dispatch of the first [[client]]"
+        default=None,
+        description="queue discipline; left out, the one that goes with the dispatch of the first [[client]]",
     )
     killed: Literal["requeue", "suspend", "drop"] = Field(
         default="requeue",
