@@ -2,9 +2,11 @@
 
 from html import escape
 
+import numpy as np
 import optuna
 import pytest
 
+from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.shortlist import shortlist
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
@@ -44,6 +46,26 @@ def drifting(task):
 
 def broken(archive):
     return [e.number for e in archive.evaluations if e.objectives["unfairness"].mean > 0.6]
+
+
+def test_where_the_validated_configuration_breaks_a_constraint_the_next_ones_are_validated(scenario):
+    """The faster the better, in both objectives; above a speed the validation breaks the constraint."""
+
+    def work(task):
+        fast, late = task.values["sed.speed"], task.replication >= FIRST_VALIDATION
+        values = {"unhappy_users": 10.0 - fast, "completed": 100.0 * fast, "unfairness": late * (fast > 1.3)}
+        noise = np.random.default_rng([task.seed, task.replication]).normal(0, 0.01)
+        return {name: Metric(float(value + noise), "") for name, value in values.items()}
+
+    found = search(
+        scenario, budget=12, vary=VARY, work=work, replications=2, sampler="random", require=FAIR,
+        objectives=["unhappy_users", "completed"],
+    ).archive  # fmt: skip
+    speeds = {one.values["sed.speed"]: one for one in found.evaluations}
+    assert sum(speed > 1.3 for speed in speeds) > 1
+    (best,) = front(found).on_front
+    assert best.evaluation.values["sed.speed"] == max(speed for speed in speeds if speed <= 1.3)
+    assert best.evaluation.validation_replications > 0
 
 
 @pytest.mark.long
