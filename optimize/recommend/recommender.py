@@ -31,7 +31,7 @@ from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.threads import one_thread
 
 CONFIRMED = 0.8  # of each significant gain, on the seeds of the confirmation, which chance moves, too
-PART = 1 / 3  # of each significant gain, for which half of the changes are worth an alternative
+PART = 1 / 3  # of each significant gain, that an alternative of at most half of the changes keeps
 FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATION + 2000
 MOST = 3  # recommendations
 ROUNDS = 3  # in which others are tried where all were refused
