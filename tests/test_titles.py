@@ -17,7 +17,7 @@ SUPERLATIVES = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", [1, 3])
+@pytest.mark.parametrize("seed", [1, 12])
 def test_no_configuration_on_the_front_is_better_where_a_title_says_best(seed):
     work = partial(toy_with_baseline, scale=1.5)
     scenario = load("diet/day-regular")
@@ -33,4 +33,4 @@ def test_no_configuration_on_the_front_is_better_where_a_title_says_best(seed):
                 said.append(objective.name)
                 best = found.costs(found.on_front)[:, at].min()
                 assert found.means[one.number][at] <= best + 1e-9
-    assert bool(said) == (seed == 3), "one search with a best, and one without"
+    assert bool(said) == (seed == 12), "one search with a best, and one without"
