@@ -115,12 +115,12 @@ def test_elimination_begins_with_the_changes_that_the_model_expects_to_suffice(
     tried = []
     changed = [f"p{k}" for k in range(16)]
 
-    def suffices(sample, *_):
+    def kept(sample, *_):
         tried.append(len(sample))
-        return len(sample) >= needed
+        return float(len(sample) >= needed)
 
     elimination = object.__new__(Elimination)
-    elimination.suffices = suffices
+    elimination.kept = kept
     elimination._subsets = SimpleNamespace(
         enough=lambda *_: expected,
         combined=lambda values, paths: {path: values[path] for path in paths},

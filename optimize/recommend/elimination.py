@@ -92,7 +92,7 @@ class Elimination:
                 break
             made = self.reduced(candidate, changed[:size])
             sample = block.run([made.sparse])[0]
-            if sample is not None and self.suffices(sample, whole, start, KEEP, block):
+            if sample is not None and self.kept(sample, whole, start, block) >= KEEP:
                 best, high = made, size
                 size = size - 1 if size - low <= 2 else (low + size) // 2
             else:
@@ -158,23 +158,24 @@ class Elimination:
         sparse = self._subsets.rounded(self._subsets.combined(candidate.origin.values, paths))
         return replace(candidate, sparse=sparse, changed=paths)
 
-    def suffices(self, sample: Sample, whole: Sample, start: Sample, share: float, block: Block) -> bool:
-        """Whether a sparse configuration keeps that share of each gain, and makes nothing worse.
+    def kept(self, sample: Sample, whole: Sample, start: Sample, block: Block) -> float:
+        """The share of each significant gain that a sparse configuration keeps at least.
 
-        Neither an objective nor any other metric that is watched (see `harms`), against the whole one and the
-        baseline.
+        0 if it breaks a constraint, or makes something worse: an objective, or any other metric that is
+        watched (see `harms`), against the whole one and the baseline.
         """
         if breaks(block, start, sample):
-            return False
+            return 0.0
+        shares = [1.0]
         for objective in self._objectives:
             full, part = whole.change(objective, start), sample.change(objective, start)
-            if self.sure(full, better=True) and part.difference.mean / full.difference.mean < share:
-                return False
+            if self.sure(full, better=True):
+                shares.append(part.difference.mean / full.difference.mean)
             if self.sure(part, better=False) and self.sure(sample.change(objective, whole), better=False):
-                return False
+                return 0.0
         names = {one.name for one in self._objectives}
         harmed = harms(whole.metrics, sample.metrics, self._evaluator.table.units, names)
-        return not beyond(harmed, start.means)
+        return 0.0 if beyond(harmed, start.means) else min(shares)
 
     def sure(self, one: Change, *, better: bool) -> bool:
         """Whether an objective gets better, or worse, significantly (95 %)."""

@@ -199,9 +199,12 @@ class Recommender:
         made, fewer, alternative = None, candidate, None
         for one in self._reduced(candidate, block, waiting):
             sample = block.run([one.sparse])[0]
-            if sample is None or (whole is not None and not self._keeps(one, sample, whole, start, block)):
+            if sample is None:
                 continue
-            if whole is None or self._elimination.suffices(sample, whole, start, CONFIRMED, block):
+            kept = 1.0 if whole is None else self._elimination.kept(sample, whole, start, block)
+            if kept < PART or (whole is not None and self._worse_on_logs(one.sparse, values)):
+                continue
+            if kept >= CONFIRMED:
                 made = self._borne_out(one, one.sparse, sample, start, block, tests)
                 if made is not None:
                     candidate = one
@@ -219,11 +222,6 @@ class Recommender:
         if alternative is None or 2 * len(alternative.changes) > len(made.changes):
             return [(candidate, made)]
         return [(candidate, made), (replace(fewer, compromise=False), alternative)]
-
-    def _keeps(self, one: Candidate, sample: Sample, whole: Sample, start: Sample, block: Block) -> bool:
-        """Whether a sparse configuration keeps a part of the gains, without harm of its own."""
-        suffices = self._elimination.suffices(sample, whole, start, PART, block)
-        return suffices and not self._worse_on_logs(one.sparse, one.origin.values)
 
     def _reduced(self, candidate: Candidate, block: Block, waiting: int) -> Iterator[Candidate]:
         """The sparse configuration, and one with half of the changes that it lacks if runs are left."""
