@@ -39,12 +39,13 @@ def log(tmp_path):
     return path
 
 
-def simulated(longest, large=3600.0, busier=0.0):
+def simulated(longest, large=3600.0, busier=0.0, longest_busier=None):
     """Runs in which `easy` is better than the baseline, `fcfs`; what it does to waits on the log as it is.
 
     Args:
         longest, large: waits with `easy`, s.
         busier: jobs that wait for more than a day with `easy` under a higher load.
+        longest_busier: longest wait there, if another.
     """
 
     def work(task):
@@ -53,7 +54,8 @@ def simulated(longest, large=3600.0, busier=0.0):
         whole = task.replication >= AS_LOGGED
         waits = {"waited_max": 3 * 86400.0, "waited_p95.size-large": 3600.0}
         if policy == "easy" and whole:
-            waits = {"waited_max": longest, "waited_p95.size-large": large}
+            most = longest if longest_busier is None or task.replication < BUSIER else longest_busier
+            waits = {"waited_max": most, "waited_p95.size-large": large}
         waits["waited_day"] = busier if policy == "easy" and task.replication >= BUSIER else 0.0
         slowdown = 10.0 - 2.0 * RULES[policy] * (policy == "easy") + rng.normal()
         made = {"slowdown_mean": slowdown, "lost_fraction": 0.0, **waits}
@@ -75,6 +77,13 @@ def test_a_recommendation_that_starves_somebody_on_the_log_as_it_is_is_refused(l
     made = found(log, simulated(7 * 86400.0))
     assert made.recommendations == ()
     assert list(made.refused.values()) == [(EXCESS_WAIT,)]
+
+
+def test_a_recommendation_that_starves_somebody_with_more_jobs_is_refused(log):
+    made = found(log, simulated(3 * 86400.0, longest_busier=7 * 86400.0))
+    assert made.recommendations == ()
+    assert list(made.refused.values()) == [(EXCESS_WAIT,)]
+    assert "20 % more jobs" in " ".join(answer(front(made), 80).split())
 
 
 def test_what_is_worse_on_the_log_as_it_is_is_told_as_such(log, tmp_path):

@@ -68,6 +68,7 @@ class Recommender:
         self._replay, self._overtime = replay, overtime
         self._whole = Block(evaluator, [AS_LOGGED])  # whole logs as they are
         self._busier = Block(evaluator, [BUSIER])  # the same under a higher load
+        self._strained: tuple[str, ...] = ()  # metrics whose constraints some configuration broke there
         self._subsets = Subsets(front, self._settings)
         self.refused: dict[int, tuple[str, ...]] = {}
         self._elimination = Elimination(evaluator, front, self._subsets, self.refused)
@@ -263,13 +264,19 @@ class Recommender:
                 before, after, lambda was, now: harms_of_replay(means_of(was), means_of(now), units)
             )
             before, after = self._under_load([{}, configuration])
+            broken = breaks(self._busier, before, after)
+            self._strained = self._strained or broken
             if before is not None and after is not None:
                 harmed += harms_of_replay(before.means, after.means, units, LOAD)
-            why = next(
-                iter(self._busier.failures.values()), "too little is left; more --runs or --time allow it"
-            )
-            if before is None or after is None:
+            else:
+                broken = self._strained  # what others did under load, this one may do, too
+                why = next(
+                    iter(self._busier.failures.values()), "too little is left; more --runs or --time allow it"
+                )
                 self.remarks = (f"The log was not replayed with more jobs: {why}",)
+            if broken:
+                self.refused[number] = broken
+                return None
         self.refused.pop(number, None)
         return self._made(candidate, configuration, changes, worst_of(harmed), sample.evaluation.replications)
 
