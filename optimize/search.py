@@ -212,7 +212,12 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     checking = meter.left_to_validate(searched)
     enough = not budget.runs or (checking >= reserve and meter.left(searched) - checking >= LEAST)
     checks = meter.left_to_validate if enough else meter.left
-    Validation(running, lambda: left(checks, CHECKED), fixed).validate()
+    least = len(settings.run_in) * (LEAST + settings.replications + ceil(3 * replay))
+
+    def spare() -> int:
+        return left(lambda spent: meter.left(spent) - least)
+
+    Validation(running, lambda: left(checks, CHECKED), fixed, spare).validate()
     found: tuple[Recommendation, ...] = ()
     refused: dict[int, tuple[str, ...]] = {}
     told: tuple[str, ...] = ()

@@ -36,10 +36,17 @@ class Validation:
         evaluator: runs configurations.
         left: gives the runs that may still be done.
         fixed: validation runs of each configuration on the front; None to let the posterior decide.
+        spare: gives the runs that may still be done while all that were validated break a constraint.
     """
 
-    def __init__(self, evaluator: Evaluator, left: Callable[[], int], fixed: int | None = None) -> None:
-        self._evaluator, self._left, self._fixed = evaluator, left, fixed
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        left: Callable[[], int],
+        fixed: int | None = None,
+        spare: Callable[[], int] = lambda: 0,
+    ) -> None:
+        self._evaluator, self._left, self._fixed, self._spare = evaluator, left, fixed, spare
 
     @one_thread()
     def validate(self) -> None:
@@ -49,15 +56,18 @@ class Validation:
             return
         if self._fixed is not None or len(able) < ENOUGH:
             for each in (PAIR, MOST) if self._fixed is None else (self._fixed,):
-                while self._extend(dict.fromkeys(self._shortlisted(), each)):
+                while self._extend(dict.fromkeys(self._shortlisted(), each), self._left()):
                     pass  # where one breaks a constraint in its validation, others may be on the front
+            each = PAIR if self._fixed is None else self._fixed
+            while not self._kept() and self._extend(dict.fromkeys(self._shortlisted(), each), self._spare()):
+                pass
             return
         wanted = {key(one.values): PAIR for one in self._promising(able)}
-        while wanted and self._extend(wanted):
+        while wanted and self._extend(wanted, self._left()):
             wanted = self._uncertain()
 
-    def _extend(self, wanted: dict[str, int]) -> bool:
-        """Give configurations so many validation runs, as far as any are left; whether any were done."""
+    def _extend(self, wanted: dict[str, int], left: int) -> bool:
+        """Give configurations so many validation runs, as `left` runs allow; whether any were done."""
         evaluator, before = self._evaluator, self._evaluator.spent
         affordable: dict[str, int] = {}
         for name, count in wanted.items():
@@ -66,7 +76,7 @@ class Validation:
                 more[evaluator.baseline] = max(more.values())
             configurations = [evaluator.known[one].values for one in more]
             numbers = [evaluator.validation(count) for count in more.values()]
-            if evaluator.cost(configurations, numbers) > self._left():
+            if evaluator.cost(configurations, numbers) > left:
                 break
             affordable = more
         evaluator.extend(affordable)
@@ -76,6 +86,15 @@ class Validation:
         """Configurations that keep the constraints in the search."""
         archive = self._evaluator.archive
         return [one for one in comparable(archive) if one.values and feasible(one, archive.constraints)]
+
+    def _kept(self) -> bool:
+        """Whether any configuration keeps the constraints in its validation; the baseline does not count."""
+        archive = self._evaluator.archive
+        return any(
+            one.validated and keeps(one, archive.constraints)
+            for one in self._able()
+            if one.number != archive.baseline
+        )
 
     def _shortlisted(self) -> list[str]:
         """Keys of those non-dominated by their means that no run has shown to break a constraint."""

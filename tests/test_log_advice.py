@@ -86,6 +86,19 @@ def test_a_recommendation_that_starves_somebody_with_more_jobs_is_refused(log):
     assert "20 % more jobs" in " ".join(answer(front(made), 80).split())
 
 
+def test_candidates_are_screened_on_the_log_before_runs_are_spent_on_their_changes(log):
+    seen = set()
+
+    def work(task):
+        seen.add(task.replication)
+        return simulated(3 * 86400.0, longest_busier=7 * 86400.0)(task)
+
+    made = found(log, work, budget=None, runs=200, replications=2)
+    assert set(made.refused.values()) == {(EXCESS_WAIT,)}
+    assert BUSIER in seen
+    assert not seen & {FIRST_ELIMINATION, FIRST_CONFIRMATION}
+
+
 def test_what_is_worse_on_the_log_as_it_is_is_told_as_such(log, tmp_path):
     made = found(log, simulated(5 * 86400.0, 5000.0), out=tmp_path / "study")
     (advice,) = made.recommendations
@@ -195,12 +208,12 @@ def test_the_whole_configuration_is_confirmed_where_the_log_refuses_the_reduced_
 
 
 def test_what_breaks_a_guard_in_the_elimination_takes_no_runs_of_the_confirmation(log):
-    seen = set()
+    seen, broken = set(), range(FIRST_ELIMINATION, FIRST_CONFIRMATION)
 
     def work(task):
         seen.add(task.replication)
         waits = simulated(3 * 86400.0)(task)
-        if task.values.get("site.cluster.policy") == "easy" and task.replication >= FIRST_ELIMINATION:
+        if task.values.get("site.cluster.policy") == "easy" and task.replication in broken:
             waits["waited_max"] = Metric(9 * 86400.0, "s")
         return waits
 

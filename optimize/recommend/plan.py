@@ -41,18 +41,18 @@ class Plan:
         return thinned + self.confirmation * (1 + 2 * count)  # the baseline, sparse and whole configurations
 
 
-def plan(left: int, changes: Sequence[int], each: int, replay: float, *, certain: bool) -> Plan:
+def plan(left: int, changes: Sequence[int], each: int, replays: float, *, certain: bool) -> Plan:
     """As many candidates as runs allow.
 
     Args:
         left: runs of each case that are left.
         changes: of each candidate, the first that is wanted first.
         each: runs by which a sparse configuration is evaluated as any other is.
-        replay: runs that one replay of whole logs counts as.
+        replays: runs that the replays of whole logs count as that a candidate still needs.
         certain: whether one run of a configuration tells all.
     """
     for count in range(len(changes), 0, -1):
-        room, some = left - count * each - ceil(2 * (1 + 2 * count) * replay), tuple(changes[:count])
+        room, some = left - count * each - ceil(count * replays), tuple(changes[:count])
         fewest = LEAST_TRIES if count > 1 else 1
         for tries, single in (*((tries, True) for tries in range(TRIES, fewest - 1, -1)), (TRIES, False)):
             if certain:  # the confirmation repeats runs of the elimination
@@ -69,8 +69,7 @@ def plan(left: int, changes: Sequence[int], each: int, replay: float, *, certain
                 return Plan(
                     some, min(ELIMINATION, spare // (1 + (1 + tries) * count)), confirmation, tries, single
                 )
-    for logs in (2, 1):  # the replays with more jobs may be left out
-        room = left - each - ceil(logs * 3 * replay)
-        if changes and not certain and room >= LEAST:
-            return Plan((changes[0],), 0, min(CONFIRMATION, room // 3))
+    room = left - each - ceil(replays)
+    if changes and not certain and room >= LEAST:
+        return Plan((changes[0],), 0, min(CONFIRMATION, room // 3))
     return Plan()

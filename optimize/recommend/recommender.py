@@ -17,7 +17,7 @@ from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.elimination import Candidate, Elimination, breaks
 from gridtune.optimize.recommend.harm import MUCH, beyond, harms, harms_of_replay, ratio, worst_of
-from gridtune.optimize.recommend.plan import plan
+from gridtune.optimize.recommend.plan import LEAST, Plan, plan
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Change
@@ -90,14 +90,17 @@ class Recommender:
         candidates = self._candidates()
         if not candidates:
             return ()
-        changes = [len(one.changed) for one in candidates]
-        left = self._left() // len(self._settings.run_in)
-        each, certain = self._settings.replications, self._front.certain
-        chosen = plan(left, changes, each, self._replay, certain=certain)
+        certain, replay = self._front.certain, self._replay
+        # Replays of the baseline, of a candidate, and of what is left of it; with more jobs if runs allow.
+        screening = replay > 0 and self._room() - self._settings.replications - ceil(6 * replay) >= LEAST
+        if screening:
+            candidates = self._screened(candidates)
+        chosen = self._plan(candidates, (2 if screening else 3) * replay)
         if not chosen.changes:
-            self._evaluator.note(
-                "note: too few runs are left to confirm recommendations; more --runs or --time allow it"
-            )
+            if not screening or len(candidates):
+                self._evaluator.note(
+                    "note: too few runs are left to confirm recommendations; more --runs or --time allow it"
+                )
             return ()
         done = len(self._evaluator.table)
         self._evaluator.progress.expect(done + chosen.runs * len(self._settings.run_in))
@@ -121,6 +124,32 @@ class Recommender:
             replace(self._with_shares(made, elimination), letter=letter, title=self._title(one, made, every))
             for letter, (one, made) in zip("ABC", found.values(), strict=False)
         )
+
+    def _room(self) -> int:
+        """Runs of each case that are left."""
+        return self._left() // len(self._settings.run_in)
+
+    def _plan(self, candidates: Sequence[Candidate], replays: float, kept: float = 0.0) -> Plan:
+        """How the runs that are left are divided, without some that are kept."""
+        changes = [len(one.changed) for one in candidates]
+        each, certain = self._settings.replications, self._front.certain
+        return plan(self._room() - ceil(kept), changes, each, replays, certain=certain)
+
+    def _screened(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """The first candidates that keep the constraints in the log, also with more jobs, as runs allow."""
+        passed = list[Candidate]()
+        for one in candidates:
+            new = len(self._whole.new([{}, one.origin.values]))
+            if len(self._plan([*passed, one], 2 * self._replay, 2 * new * self._replay).changes) <= len(
+                passed
+            ):
+                break
+            broken, _ = self._replayed(one.origin.values)
+            if broken is None:
+                passed.append(one)
+            else:
+                self.refused[one.origin.number] = broken
+        return passed
 
     def _title(self, candidate: Candidate, made: Recommendation, every: Sequence[Recommendation]) -> str:
         """What it is called; every recommendation is on the front, too."""
@@ -229,7 +258,7 @@ class Recommender:
         yield candidate
         few, every = len(candidate.changed), candidate.ordered
         larger = self._elimination.reduced(candidate, every[: (few + len(every) + 1) // 2])
-        kept = ceil((2 * (1 + 2 * waiting) + 2) * self._replay) + waiting * self._settings.replications
+        kept = ceil((2 * waiting + 2) * self._replay) + waiting * self._settings.replications
         left = self._left() - kept * len(self._settings.run_in)
         if few < len(larger.changed) < len(every) and block.cost([larger.sparse]) <= left:
             yield larger
@@ -254,31 +283,37 @@ class Recommender:
         # What the mean over the cases hides is told of objectives, too.
         harmed += _by_case(start, sample, lambda was, now: harms(was, now, units, ()))
         if self._replay:
-            before, after = self._whole.run([{}, configuration])
-            broken = breaks(self._whole, before, after)
-            if before is None or after is None or broken:
-                self.refused[number] = broken
+            against, more = self._replayed(configuration)
+            if against is not None:
+                self.refused[number] = against
                 return None
-            harmed += harms_of_replay(before.means, after.means, units)
-            harmed += _by_case(
-                before, after, lambda was, now: harms_of_replay(means_of(was), means_of(now), units)
-            )
-            before, after = self._under_load([{}, configuration])
-            broken = breaks(self._busier, before, after)
-            self._strained = self._strained or broken
-            if before is not None and after is not None:
-                harmed += harms_of_replay(before.means, after.means, units, LOAD)
-            else:
-                broken = self._strained  # what others did under load, this one may do, too
-                why = next(
-                    iter(self._busier.failures.values()), "too little is left; more --runs or --time allow it"
-                )
-                self.remarks = (f"The log was not replayed with more jobs: {why}",)
-            if broken:
-                self.refused[number] = broken
-                return None
+            harmed += more
         self.refused.pop(number, None)
         return self._made(candidate, configuration, changes, worst_of(harmed), sample.evaluation.replications)
+
+    def _replayed(self, configuration: Configuration) -> tuple[tuple[str, ...] | None, tuple[Harm, ...]]:
+        """Replays of the log as it is, and with more jobs as far as runs allow.
+
+        Returns:
+            metrics whose constraints the configuration breaks, None if it keeps all, and harm.
+        """
+        units = self._evaluator.table.units
+        before, after = self._whole.run([{}, configuration])
+        broken = breaks(self._whole, before, after)
+        if before is None or after is None or broken:
+            return broken, ()
+        harmed = harms_of_replay(before.means, after.means, units)
+        harmed += _by_case(
+            before, after, lambda was, now: harms_of_replay(means_of(was), means_of(now), units)
+        )
+        before, after = self._under_load([{}, configuration])
+        if before is not None and after is not None:
+            broken = breaks(self._busier, before, after)
+            self._strained = self._strained or broken
+            return broken or None, harmed + harms_of_replay(before.means, after.means, units, LOAD)
+        why = next(iter(self._busier.failures.values()), "too little is left; more --runs or --time allow it")
+        self.remarks = (f"The log was not replayed with more jobs: {why}",)
+        return self._strained or None, harmed  # what others did under load, this one may do, too
 
     def _under_load(self, configurations: Sequence[Configuration]) -> list[Sample | None]:
         """Replays of the logs with more jobs; None if these would take more than the runs that are left."""
