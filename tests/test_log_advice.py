@@ -113,6 +113,15 @@ def test_what_is_worse_on_the_log_as_it_is_is_told_as_such(log, tmp_path):
     assert made.remarks[0] in " ".join(text.split())
 
 
+def test_runs_that_confirm_a_recommendation_are_part_of_what_is_known(log, tmp_path):
+    made = found(log, simulated(3 * 86400.0), out=tmp_path / "study")
+    (advice,) = made.recommendations
+    known = {one.number: one for one in made.evaluations}
+    for number in (made.baseline, advice.origin, advice.number):
+        assert len(known[number].confirmed["slowdown_mean"].values) == advice.replications
+    assert load_study(tmp_path / "study").archive.evaluations == made.evaluations
+
+
 def test_what_is_worse_under_a_higher_load_alone_is_named(log):
     made = found(log, simulated(5 * 86400.0, busier=3.0))
     (advice,) = made.recommendations
