@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from itertools import pairwise, takewhile
 from math import inf
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 from gridtune.scenarios.reproduction.catalogue import load_paper
@@ -202,19 +203,37 @@ def _row(*cells: Any) -> str:
 
 def _how(made: dict[str, Any]) -> str:
     """With how many replications, and what of it at reduced size, in words."""
-    numbers = sorted({claim["replications"] for claim in made["claims"]})
     quick = dict.fromkeys(claim["experiment"] for claim in made["claims"] if claim["quick"])
     if made["paper"] == "oar":
         text = "Each schedule counts as one replication."
     else:
-        more = f", for some claims up to {numbers[-1]}" if len(numbers) > 1 else ""
-        text = f"{numbers[0]} replications{more}; seed 1."
+        text = f"Verdicts: {_replications(made['claims'])}; seed 1."
     missing = [one.name for one in load_paper(made["paper"]).experiments if one.name not in _known(made)]
     if missing:
         text += f" Not kept yet: {', '.join(missing)}."
     if quick:
         text += f" At reduced size (`--quick`): {', '.join(quick)}."
     return text
+
+
+def _replications(claims: list[dict[str, Any]]) -> str:
+    """What most claims have, and in brackets which others have what: `20 replications (P0a: 60; P9: 100)`."""
+    usual = Counter(claim["replications"] for claim in claims).most_common(1)[0][0]
+    numbers, families = dict[str, set[int]](), dict[str, list[str]]()
+    for claim in claims:
+        name: str = claim["id"]
+        if name not in numbers:
+            families.setdefault(name.rstrip(ascii_lowercase), []).append(name)
+        numbers.setdefault(name, set()).add(claim["replications"])
+    others: dict[str, list[str]] = {}
+    for family, names in families.items():
+        alike = all(numbers[name] == numbers[names[0]] for name in names)
+        for name in names[:1] if alike else names:
+            if numbers[name] != {usual}:
+                said = " or ".join(map(str, sorted(numbers[name])))
+                others.setdefault(said, []).append(family if alike else name)
+    rest = "; ".join(f"{', '.join(names)}: {said}" for said, names in others.items())
+    return f"{usual} replications{rest and f' ({rest})'}"
 
 
 def _known(made: dict[str, Any]) -> set[str]:

@@ -149,7 +149,7 @@ def _schedule(made: Values) -> list[Claim]:
             "the first jobs start 90 s after the first submission",
             "section 3.6",
             always("at 90 s", [first == 90 for first in made["first"]]),
-            reason="the model holds jobs of three cycles back (section 3.6)",
+            reason="in the model, jobs of the first three cycles wait until then (section 3.6)",
         ),
         hypothesis(
             "G6",
@@ -339,7 +339,7 @@ def logged(bench: Workbench) -> list[Claim]:
                 high=1,
                 strict=True,
             ),
-            reason="its error over that of the last value",
+            reason="the model's error, divided by that of predicting the last value again",
         ),
         hypothesis(
             "G10d",

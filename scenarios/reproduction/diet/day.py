@@ -22,7 +22,12 @@ def regular(bench: Workbench) -> list[Claim]:
     made = compare(bench, name, "figure-6")
     best = [made.best(k) == 190 for k in range(bench.replications)]
     ideal = made.legacy[190]
-    beyond = [n for n in made.legacy if n >= 190]
+    beyond = list(pairwise(n for n in made.legacy if n >= 190))
+    rises = {
+        (before, n): difference(made.legacy[n]["unfairness"], made.legacy[before]["unfairness"])
+        for before, n in beyond
+    }
+    falls = [f"{before} to {n}" for (before, n), change in rises.items() if change.value < 0]
     return [
         everybody_happy(made.ethic, name, source),
         hypothesis(
@@ -67,14 +72,10 @@ def regular(bench: Workbench) -> list[Claim]:
             "beyond n_submit = 190, unfairness rises",
             source,
             *(
-                Finding(
-                    f"unfairness with {n}, minus that with {before}",
-                    difference(made.legacy[n]["unfairness"], made.legacy[before]["unfairness"]),
-                    low=0,
-                    strict=True,
-                )
-                for before, n in pairwise(beyond)
+                Finding(f"unfairness with {n}, minus that with {before}", change, low=0, strict=True)
+                for (before, n), change in rises.items()
             ),
+            reason=f"unfairness falls from n_submit = {', '.join(falls)}" if falls else "",
         ),
         hypothesis(
             "D5b",
@@ -87,7 +88,7 @@ def regular(bench: Workbench) -> list[Claim]:
                     difference(made.legacy[n]["completed"], made.legacy[before]["completed"]),
                     high=0,
                 )
-                for before, n in pairwise(beyond)
+                for before, n in beyond
             ),
             Finding(
                 "completed with 1000, over that with 190",
