@@ -24,8 +24,8 @@ def fronts_table(data: dict[str, Any]) -> str:
     ranges = " | ".join(f"range of `{name}`" for name in names)
     lines = [
         "| seed | sampler | runs | configurations | distinct | middleware "
-        f"| {ranges} | intervals | hypervolume | better volume |",
-        f"|---|---|---:|---:|---:|---|{'---:|' * len(names)}---:|---:|---:|",
+        f"| {ranges} | hypervolume | better volume |",
+        f"|---|---|---:|---:|---:|---|{'---:|' * len(names)}---:|---:|",
     ]
     for row, configurations in fronts:
         wide = [
@@ -35,11 +35,10 @@ def fronts_table(data: dict[str, Any]) -> str:
         cells = (
             str(row["seed"]), row["sampler"], f"{row['runs']:,}", str(len(configurations)),
             str(_distinct(row["objectives"], names)), ", ".join(_kinds(row["front"])), *wide,
-            _held(row, data["papers"]["baseline"], names), f"{volume(configurations):.3f}",
-            f"{better(configurations):.3f}",
+            f"{volume(configurations):.3f}", f"{better(configurations):.3f}",
         )  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
-    empty = " | ".join([""] * (5 + len(names)))
+    empty = " | ".join([""] * (4 + len(names)))
     lines.append(f"| | settings of the papers | {empty} | {volume(settings):.3f} | {better(settings):.3f} |")
     return "\n".join(lines)
 
@@ -99,17 +98,6 @@ def _volume(every: list[list[float]], worst: list[float]) -> Volume:
         return float(moocore.hypervolume(scaled, ref=[0.0] * len(worst))) if scaled else 0.0
 
     return volume
-
-
-def _held(row: dict[str, Any], baseline: dict[str, list[float]], names: list[str]) -> str:
-    """How often the search's intervals of differences from the baseline hold the mean of new runs."""
-    held = [
-        interval[0] <= fmean(runs[name]) - fmean(baseline[name]) <= interval[1]
-        for runs, intervals in zip(row["objectives"], row.get("told", []), strict=False)
-        for name, interval in zip(names, intervals, strict=True)
-        if interval
-    ]
-    return f"{fmean(held):.0%}" if held else ""
 
 
 def _distinct(configurations: list[dict[str, list[float]]], names: list[str]) -> int:

@@ -118,12 +118,6 @@ def replicated(
     return found
 
 
-def told(member: Mapping[str, Any], objectives: Sequence[str]) -> list[list[float]]:
-    """95 % intervals of the differences of a front's member from the baseline, as the search tells them."""
-    gaps = (member.get("difference", {}).get(name, {}) for name in objectives)
-    return [[gap["low"], gap["high"]] if gap.get("low") is not None else [] for gap in gaps]
-
-
 def main() -> None:
     """Measure what is missing."""
     parser = argparse.ArgumentParser(
@@ -154,16 +148,8 @@ def main() -> None:
             found = searched(chosen.scenario, seed, sampler, chosen.runs, chosen.jobs, chosen.work)
             front = [member["values"] for member in found["front"]]
             runs = replicated(scenario, front, objectives, chosen.validation, pool)
-            known["fronts"].append(
-                {
-                    "seed": seed,
-                    "sampler": sampler,
-                    "runs": chosen.runs,
-                    "front": front,
-                    "objectives": runs,
-                    "told": [told(member, objectives) for member in found["front"]],
-                }
-            )
+            row = {"seed": seed, "sampler": sampler, "runs": chosen.runs, "front": front, "objectives": runs}
+            known["fronts"].append(row)
             save(chosen.rows, known)
     finally:
         pool.close()
