@@ -138,10 +138,9 @@ class Recommender:
         """The first candidates that keep the constraints in the log, also with more jobs, as runs allow."""
         passed = list[Candidate]()
         for one in candidates:
-            new = len(self._whole.new([{}, one.origin.values]))
-            if len(self._plan([*passed, one], 2 * self._replay, 2 * new * self._replay).changes) <= len(
-                passed
-            ):
+            new = sum(len(block.new([{}, one.origin.values])) for block in (self._whole, self._busier))
+            chosen = self._plan([*passed, one], 2 * self._replay, new * self._replay)
+            if len(chosen.changes) <= len(passed):
                 break
             broken, _ = self._replayed(one.origin.values)
             if broken is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gridtune.model.metrics.labels import label
-from gridtune.model.streams import LOAD
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Constraint, Evaluation, Value
@@ -61,10 +60,9 @@ def why_none(front: Front) -> str:
         number, (metric, *_) = next(iter(broken.items()))
         does, _, option = GUARDS.get(metric, (f"has more {label(metric)}", "", ""))
         allowed = f" `{option}` accepts that." if option else ""
-        busier = f" or with {100 * (LOAD - 1):.0f} % more jobs" if metric == EXCESS_WAIT else ""
         return (
-            f"Configuration {number} was better in the search, but on further seeds{busier} it {does} than "
-            f"the baseline. Nothing is recommended.{allowed}"
+            f"Configuration {number} was better in the search, but in later checks (further seeds, replays "
+            f"of logs) it {does} than the baseline. Nothing is recommended.{allowed}"
         )
     if archive.refused:
         names = ", ".join(map(str, archive.refused))
