@@ -215,7 +215,7 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     least = len(settings.run_in) * (LEAST + settings.replications + ceil(3 * replay))
 
     def spare() -> int:
-        return left(lambda spent: meter.left(spent) - least)
+        return left(meter.left) - least
 
     Validation(running, lambda: left(checks, CHECKED), fixed, spare).validate()
     found: tuple[Recommendation, ...] = ()

@@ -58,13 +58,23 @@ class Validation:
             for each in (PAIR, MOST) if self._fixed is None else (self._fixed,):
                 while self._extend(dict.fromkeys(self._shortlisted(), each), self._left()):
                     pass  # where one breaks a constraint in its validation, others may be on the front
-            each = PAIR if self._fixed is None else self._fixed
-            while not self._kept() and self._extend(dict.fromkeys(self._shortlisted(), each), self._spare()):
-                pass
+            self._others()
             return
         wanted = {key(one.values): PAIR for one in self._promising(able)}
         while wanted and self._extend(wanted, self._left()):
             wanted = self._uncertain()
+        self._others()
+
+    def _others(self) -> None:
+        """Run others with spare runs while all that were validated break a constraint."""
+        each = PAIR if self._fixed is None else self._fixed
+        while True:
+            archive = self._evaluator.archive
+            tried = [one for one in self._able() if one.validated and one.number != archive.baseline]
+            if not tried or any(keeps(one, archive.constraints) for one in tried):
+                break
+            if not self._extend(dict.fromkeys(self._shortlisted(), each), self._spare()):
+                break
 
     def _extend(self, wanted: dict[str, int], left: int) -> bool:
         """Give configurations so many validation runs, as `left` runs allow; whether any were done."""
@@ -86,15 +96,6 @@ class Validation:
         """Configurations that keep the constraints in the search."""
         archive = self._evaluator.archive
         return [one for one in comparable(archive) if one.values and feasible(one, archive.constraints)]
-
-    def _kept(self) -> bool:
-        """Whether any configuration keeps the constraints in its validation; the baseline does not count."""
-        archive = self._evaluator.archive
-        return any(
-            one.validated and keeps(one, archive.constraints)
-            for one in self._able()
-            if one.number != archive.baseline
-        )
 
     def _shortlisted(self) -> list[str]:
         """Keys of those non-dominated by their means that no run has shown to break a constraint."""

@@ -87,16 +87,51 @@ def test_a_recommendation_that_starves_somebody_with_more_jobs_is_refused(log):
 
 
 def test_candidates_are_screened_on_the_log_before_runs_are_spent_on_their_changes(log):
-    seen = set()
+    seen = []
 
     def work(task):
-        seen.add(task.replication)
+        seen.append(task.replication)
         return simulated(3 * 86400.0, longest_busier=7 * 86400.0)(task)
 
     made = found(log, work, budget=None, runs=200, replications=2)
     assert set(made.refused.values()) == {(EXCESS_WAIT,)}
-    assert BUSIER in seen
-    assert not seen & {FIRST_ELIMINATION, FIRST_CONFIRMATION}
+    assert seen.index(AS_LOGGED) < seen.index(BUSIER) < seen.index(FIRST_ELIMINATION)
+    assert made.recommendations == ()
+
+
+@pytest.mark.parametrize("first", [AS_LOGGED, BUSIER])
+def test_a_change_that_starves_somebody_on_the_log_is_left_out(log, first):
+    def more(easy, limited, k, noise, case):
+        return {"waited_max": 86400.0 * (9 if limited and k >= first else 3)}
+
+    advice = of_two_changes(log, more, allow_starvation=False)
+    assert [one.path for one in advice.changes] == ["site.cluster.policy"]
+
+
+def test_a_constraint_that_the_baseline_breaks_with_more_jobs_refuses_nothing(log):
+    def work(task):
+        made = simulated(3 * 86400.0)(task)
+        more = 6.0 if task.replication >= BUSIER else 0.0
+        slowdown = made["slowdown_mean"].value
+        return made | {"slowdown_mean": Metric(slowdown + more, "")}
+
+    made = found(log, work, require=["slowdown_mean<=13"])
+    assert len(made.recommendations) == 1
+
+
+def test_a_log_that_cannot_be_replayed_is_told(log):
+    def work(task):
+        if task.replication == AS_LOGGED:
+            raise ValueError("no such job")
+        return simulated(3 * 86400.0)(task)
+
+    scenario = load("batch/replay").override({"workload.trace": str(log), "site.cluster.policy": "fcfs"})
+    made = search(
+        scenario, work=work, vary=["site.cluster.policy=fcfs,easy"], baseline=True, budget=8,
+        objectives=["slowdown_mean"], replications=4,
+    )  # fmt: skip
+    assert made.archive.recommendations == ()
+    assert any("could not be replayed" in note and "no such job" in note for note in made.notes)
 
 
 def test_what_is_worse_on_the_log_as_it_is_is_told_as_such(log, tmp_path):

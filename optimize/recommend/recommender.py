@@ -17,7 +17,7 @@ from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.elimination import Candidate, Elimination, breaks
 from gridtune.optimize.recommend.harm import MUCH, beyond, harms, harms_of_replay, ratio, worst_of
-from gridtune.optimize.recommend.plan import LEAST, Plan, plan
+from gridtune.optimize.recommend.plan import Plan, plan
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Change
@@ -33,6 +33,7 @@ from gridtune.threads import one_thread
 CONFIRMED = 0.8  # of each significant gain, on the seeds of the confirmation, which chance moves, too
 PART = 1 / 3  # of each significant gain, that an alternative of at most half of the changes keeps
 MOST = 3  # recommendations
+TOO_LITTLE = "too little is left; more --runs or --time allow it"
 ROUNDS = 3  # in which others are tried where all were refused
 
 
@@ -48,8 +49,8 @@ class Recommender:
         overtime: share of all runs that replays with more jobs may take although nothing is left.
 
     Attributes:
-        refused: metrics whose constraints a configuration broke in the confirmation, by its number; none of
-            one that was not significantly better there.
+        refused: metrics whose constraints a configuration broke in a replay, the elimination or the
+            confirmation, by its number; none if it was not significantly better, or could not be replayed.
         remarks: why harm may have been missed, a line each.
     """
 
@@ -67,7 +68,7 @@ class Recommender:
         self._replay, self._overtime = replay, overtime
         self._whole = Block(evaluator, [AS_LOGGED])  # whole logs as they are
         self._busier = Block(evaluator, [BUSIER])  # the same under a higher load
-        self._strained: tuple[str, ...] = ()  # metrics whose constraints some configuration broke there
+        self._aside: list[Candidate] = []  # that break a constraint in the log with all their changes
         self._subsets = Subsets(front, self._settings)
         self.refused: dict[int, tuple[str, ...]] = {}
         self._elimination = Elimination(evaluator, front, self._subsets, self.refused)
@@ -78,28 +79,24 @@ class Recommender:
         """The recommendations, confirmed; those that runs do not suffice for are left out."""
         for _ in range(ROUNDS if self._settings.baseline is not None else 0):
             refused = len(self.refused)
-            if found := self._found():
+            if found := self._found(self._screened(self._candidates())):
                 return found
             if len(self.refused) == refused:
                 break
-        return ()
+        return self._found(self._aside[:MOST])
 
-    def _found(self) -> tuple[Recommendation, ...]:
-        """What is recommended of the configurations that were not refused."""
-        candidates = self._candidates()
+    def _found(self, candidates: Sequence[Candidate]) -> tuple[Recommendation, ...]:
+        """What is recommended of candidates."""
         if not candidates:
             return ()
-        certain, replay = self._front.certain, self._replay
-        # Replays of the baseline, of a candidate, and of what is left of it; with more jobs if runs allow.
-        screening = replay > 0 and self._room() - self._settings.replications - ceil(6 * replay) >= LEAST
-        if screening:
-            candidates = self._screened(candidates)
-        chosen = self._plan(candidates, (2 if screening else 3) * replay)
+        certain = self._front.certain
+        # Replays of what is left of a candidate; without a screening its own, and the baseline's, as logged.
+        new = self._whole.new([{}, *(one.origin.values for one in candidates)])
+        chosen = self._plan(candidates, (3 if new else 2) * self._replay)
         if not chosen.changes:
-            if not screening or len(candidates):
-                self._evaluator.note(
-                    "note: too few runs are left to confirm recommendations; more --runs or --time allow it"
-                )
+            note = "note: too few runs are left to confirm recommendations; more --runs or --time allow it"
+            if note not in self._evaluator.notes:
+                self._evaluator.note(note)
             return ()
         done = len(self._evaluator.table)
         self._evaluator.progress.expect(done + chosen.runs * len(self._settings.run_in))
@@ -134,20 +131,24 @@ class Recommender:
         each, certain = self._settings.replications, self._front.certain
         return plan(self._room() - ceil(kept), changes, each, replays, certain=certain)
 
-    def _screened(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The first candidates that keep the constraints in the log, also with more jobs, as runs allow."""
+    def _screened(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """The first candidates that keep the constraints in the log, also with more jobs, as runs allow.
+
+        Others are set aside: with fewer changes they may keep them. All are left if runs allow no replay.
+        """
         passed = list[Candidate]()
-        for one in candidates:
+        for one in candidates if self._replay else ():
             new = sum(len(block.new([{}, one.origin.values])) for block in (self._whole, self._busier))
             chosen = self._plan([*passed, one], 2 * self._replay, new * self._replay)
             if len(chosen.changes) <= len(passed):
-                break
-            broken, _ = self._replayed(one.origin.values)
+                return passed if one is not candidates[0] else candidates
+            broken, *_ = self._replayed(one.origin.values)
             if broken is None:
                 passed.append(one)
-            else:
-                self.refused[one.origin.number] = broken
-        return passed
+                continue
+            self.refused[one.origin.number] = broken
+            self._aside += [one] if len(one.changed) > 1 else []
+        return passed if self._replay else candidates
 
     def _title(self, candidate: Candidate, made: Recommendation, every: Sequence[Recommendation]) -> str:
         """What it is called; every recommendation is on the front, too."""
@@ -280,43 +281,49 @@ class Recommender:
         harmed = harms(start.metrics, sample.metrics, units, changes)
         # What the mean over the cases hides is told of objectives, too.
         harmed += _by_case(start, sample, lambda was, now: harms(was, now, units, ()))
+        remarks = self.remarks
         if self._replay:
-            against, more = self._replayed(configuration)
+            against, more, remarks = self._replayed(configuration)
             if against is not None:
                 self.refused[number] = against
                 return None
             harmed += more
         self.refused.pop(number, None)
+        self.remarks = remarks
         return self._made(candidate, configuration, changes, worst_of(harmed), sample.evaluation.replications)
 
-    def _replayed(self, configuration: Configuration) -> tuple[tuple[str, ...] | None, tuple[Harm, ...]]:
+    def _replayed(
+        self, configuration: Configuration
+    ) -> tuple[tuple[str, ...] | None, tuple[Harm, ...], tuple[str, ...]]:
         """Replays of the log as it is, and with more jobs as far as runs allow.
 
         Returns:
-            metrics whose constraints the configuration breaks, None if it keeps all, and harm.
+            metrics whose constraints the configuration breaks, None if it keeps all; harm; what to remark.
         """
-        units = self._evaluator.table.units
-        before, after = self._whole.run([{}, configuration])
-        broken = breaks(self._whole, before, after)
-        if before is None or after is None or broken:
-            return broken, ()
+        units, whole, busier = self._evaluator.table.units, self._whole, self._busier
+        before, after = whole.run([{}, configuration])
+        if before is None or after is None:
+            why = whole.failures.get(key({})) or whole.failures[key(configuration)]
+            self._evaluator.note(f"note: the log could not be replayed: {why}")
+            return (), (), ()
+        if broken := breaks(whole, before, after):
+            return broken, (), ()
         harmed = harms_of_replay(before.means, after.means, units)
         harmed += _by_case(
             before, after, lambda was, now: harms_of_replay(means_of(was), means_of(now), units)
         )
         before, after = self._under_load([{}, configuration])
-        if before is not None and after is not None:
-            broken = breaks(self._busier, before, after)
-            self._strained = self._strained or broken
-            return broken or None, harmed + harms_of_replay(before.means, after.means, units, LOAD)
-        why = next(iter(self._busier.failures.values()), "too little is left; more --runs or --time allow it")
-        self.remarks = (f"The log was not replayed with more jobs: {why}",)
-        return self._strained or None, harmed  # what others did under load, this one may do, too
+        if before is None or after is None:
+            why = busier.failures.get(key({})) or busier.failures.get(key(configuration), TOO_LITTLE)
+            return None, harmed, (f"The log was not replayed with more jobs: {why}",)
+        broken = tuple(one for one in breaks(busier, before, after) if one not in busier.broken(before))
+        return broken or None, harmed + harms_of_replay(before.means, after.means, units, LOAD), ()
 
     def _under_load(self, configurations: Sequence[Configuration]) -> list[Sample | None]:
         """Replays of the logs with more jobs; None if these would take more than the runs that are left."""
-        each = len(self._busier.new(configurations)) * self._replay + self._settings.replications
-        if each * len(self._settings.run_in) > max(self._left(), self._overtime * len(self._evaluator.table)):
+        new = len(self._busier.new(configurations))
+        cost = (new * self._replay + self._settings.replications) * len(self._settings.run_in)
+        if new and cost > max(self._left(), self._overtime * len(self._evaluator.table)):
             return [None] * len(configurations)
         return self._busier.run(configurations)
 

@@ -59,10 +59,12 @@ def why_none(front: Front) -> str:
     if broken:
         number, (metric, *_) = next(iter(broken.items()))
         does, _, option = GUARDS.get(metric, (f"has more {label(metric)}", "", ""))
+        rule = next((one for one in archive.constraints if one.metric == metric and not option), None)
+        does = f"{does} than the baseline" if rule is None else f"breaks {rule}"
         allowed = f" `{option}` accepts that." if option else ""
         return (
             f"Configuration {number} was better in the search, but in later checks (further seeds, replays "
-            f"of logs) it {does} than the baseline. Nothing is recommended.{allowed}"
+            f"of logs) it {does}. Nothing is recommended.{allowed}"
         )
     if archive.refused:
         names = ", ".join(map(str, archive.refused))
