@@ -228,7 +228,6 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
         )  # fmt: skip
         found, refused = recommender.recommend(), recommender.refused
         told = recommender.remarks
-    running.confirm()
     archive = running.archive
     longest = None if archive.standing is None else archive.standing.metrics.get(LONGEST)
     doubtful = (one for case in settings.run_in for one in doubts(case.scenario, longest))

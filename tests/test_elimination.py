@@ -7,7 +7,7 @@ import pytest
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.recommend.elimination import Elimination
-from gridtune.optimize.runs.table import FIRST_CONFIRMATION
+from gridtune.optimize.recommend.recommender import FIRST_CONFIRMATION
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.space import key
 from gridtune.scenarios import load

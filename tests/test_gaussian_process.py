@@ -1,6 +1,5 @@
 """What all runs of a search teach: scales, replication effects, spreads, shortlists, worked out by hand."""
 
-from dataclasses import replace
 from math import inf, log
 
 import numpy as np
@@ -109,10 +108,6 @@ def test_runs_are_listed_those_of_the_search_first():
     assert found[0].tolist() == [[1, 2, 5], [-3, -4, -6]]
     assert found[1, :, 0].tolist() == [7, -8]
     assert np.isnan(found[1, :, 1:]).all()
-    again = dict(zip([one.name for one in TWO], (estimate(9.0), estimate(1.0)), strict=True))
-    found = runs_of([configurations[0], replace(configurations[1], confirmed=again)], TWO)
-    assert np.isnan(found[0, :, 3]).all()
-    assert found[1, :, 3].tolist() == [9, -1]
 
 
 def test_what_is_expected_lies_between_the_configurations_own_mean_and_that_of_similar_ones():

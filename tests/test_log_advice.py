@@ -14,10 +14,10 @@ from gridtune.optimize.api import open_study
 from gridtune.optimize.budget import Budget, Meter
 from gridtune.optimize.commands.export import exported
 from gridtune.optimize.front.front import front
+from gridtune.optimize.recommend.recommender import FIRST_CONFIRMATION, FIRST_ELIMINATION
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
 from gridtune.optimize.report.answer import answer, harm_text
 from gridtune.optimize.runs.stored import load as load_study
-from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_ELIMINATION
 from gridtune.optimize.search import search
 from gridtune.scenarios import load, simulate
 
@@ -146,15 +146,6 @@ def test_what_is_worse_on_the_log_as_it_is_is_told_as_such(log, tmp_path):
     assert again.recommendations == made.recommendations
     assert again.remarks == made.remarks != ()
     assert made.remarks[0] in " ".join(text.split())
-
-
-def test_runs_that_confirm_a_recommendation_are_part_of_what_is_known(log, tmp_path):
-    made = found(log, simulated(3 * 86400.0), out=tmp_path / "study")
-    (advice,) = made.recommendations
-    known = {one.number: one for one in made.evaluations}
-    for number in (made.baseline, advice.origin, advice.number):
-        assert len(known[number].confirmed["slowdown_mean"].values) == advice.replications
-    assert load_study(tmp_path / "study").archive.evaluations == made.evaluations
 
 
 def test_what_is_worse_under_a_higher_load_alone_is_named(log):

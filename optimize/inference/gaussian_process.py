@@ -27,7 +27,7 @@ from gridtune.optimize.inference.surrogate_model import (
     distances,
     sampled,
 )
-from gridtune.optimize.records.evaluations import Evaluation, Objective, Value, replications
+from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.compare import Array, non_dominated, signs
 from gridtune.threads import one_thread
 
@@ -66,7 +66,7 @@ def posterior_of(
     if len(evaluations) < ENOUGH:
         return None
     runs = runs_of(evaluations, objectives)
-    chosen = best_layers(runs, [at for at, one in enumerate(evaluations) if one.validated or one.confirmed])
+    chosen = best_layers(runs, [at for at, one in enumerate(evaluations) if one.validated])
     numbers = [evaluations[at].number for at in chosen]
     configurations = [(values or {}).get(evaluations[at].number, evaluations[at].values) for at in chosen]
     apart = numbers.index(baseline) if baseline in numbers else None
@@ -91,16 +91,16 @@ def posterior_means(evaluations: Sequence[Evaluation], objectives: Sequence[Obje
 
 def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
     """Values of each run, to be minimised, configurations x objectives x replications; the search's first."""
-    parts = []
-    for each in zip(*((one.objectives, one.validated, one.confirmed) for one in evaluations), strict=True):
-        most = max(replications(known or {}) for known in each)
-        values = np.full((len(evaluations), len(objectives), most), np.nan)
-        for at, known in enumerate(each):
-            for column, objective in enumerate(objectives if known else ()):
-                some = known[objective.name].values
-                values[at, column, : len(some)] = some
-        parts.append(values)
-    return np.asarray(np.concatenate(parts, axis=2) * signs(objectives)[:, None])
+    searched = max(one.replications for one in evaluations)
+    validated = max(one.validation_replications for one in evaluations)
+    values = np.full((len(evaluations), len(objectives), searched + validated), np.nan)
+    for at, evaluation in enumerate(evaluations):
+        for column, objective in enumerate(objectives):
+            for first, known in ((0, evaluation.objectives), (searched, evaluation.validated)):
+                if known:
+                    some = known[objective.name].values
+                    values[at, column, first : first + len(some)] = some
+    return np.asarray(values * signs(objectives)[:, None])
 
 
 def best_layers(runs: Array, always: Sequence[int] = ()) -> list[int]:
