@@ -68,13 +68,14 @@ class Validation:
     def _others(self) -> None:
         """Run others with spare runs while all that were validated break a constraint."""
         each = PAIR if self._fixed is None else self._fixed
-        while True:
-            archive = self._evaluator.archive
-            tried = [one for one in self._able() if one.validated and one.number != archive.baseline]
-            if not tried or any(keeps(one, archive.constraints) for one in tried):
-                break
-            if not self._extend(dict.fromkeys(self._shortlisted(), each), self._spare()):
-                break
+        while self._refuted() and self._extend(dict.fromkeys(self._shortlisted(), each), self._spare()):
+            pass
+
+    def _refuted(self) -> bool:
+        """Whether all that were validated break a constraint, and there is one; the baseline does not count."""
+        archive = self._evaluator.archive
+        tried = [one for one in self._able() if one.validated and one.number != archive.baseline]
+        return bool(tried) and not any(keeps(one, archive.constraints) for one in tried)
 
     def _extend(self, wanted: dict[str, int], left: int) -> bool:
         """Give configurations so many validation runs, as `left` runs allow; whether any were done."""

@@ -122,15 +122,11 @@ class Recommender:
             for letter, (one, made) in zip("ABC", found.values(), strict=False)
         )
 
-    def _room(self) -> int:
-        """Runs of each case that are left."""
-        return self._left() // len(self._settings.run_in)
-
     def _plan(self, candidates: Sequence[Candidate], replays: float, kept: float = 0.0) -> Plan:
         """How the runs that are left are divided, without some that are kept."""
         changes = [len(one.changed) for one in candidates]
-        each, certain = self._settings.replications, self._front.certain
-        return plan(self._room() - ceil(kept), changes, each, replays, certain=certain)
+        left = self._left() // len(self._settings.run_in) - ceil(kept)
+        return plan(left, changes, self._settings.replications, replays, certain=self._front.certain)
 
     def _screened(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """The first candidates that keep the constraints in the log, also with more jobs, as runs allow.
