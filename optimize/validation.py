@@ -72,7 +72,7 @@ class Validation:
             pass
 
     def _refuted(self) -> bool:
-        """Whether all that were validated break a constraint, and there is one; the baseline does not count."""
+        """Whether all that were validated, if any, break a constraint; the baseline does not count."""
         archive = self._evaluator.archive
         tried = [one for one in self._able() if one.validated and one.number != archive.baseline]
         return bool(tried) and not any(keeps(one, archive.constraints) for one in tried)

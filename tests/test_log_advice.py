@@ -18,6 +18,7 @@ from gridtune.optimize.recommend.recommender import FIRST_CONFIRMATION, FIRST_EL
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
 from gridtune.optimize.report.answer import answer, harm_text
 from gridtune.optimize.runs.stored import load as load_study
+from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search import search
 from gridtune.scenarios import load, simulate
 
@@ -117,6 +118,22 @@ def test_a_constraint_that_the_baseline_breaks_with_more_jobs_refuses_nothing(lo
 
     made = found(log, work, require=["slowdown_mean<=13"])
     assert len(made.recommendations) == 1
+
+
+def test_validation_goes_on_while_all_that_were_validated_break_a_guard(log):
+    def work(task):
+        rng = np.random.default_rng([task.replication, 3])
+        policy, values = task.values.get("site.cluster.policy"), task.values
+        shared = values.get(QUOTA) == "none" and values["site.cluster.quota.user_share"] != 1
+        starves = shared or values.get("site.cluster.preemption.express", 0) > 0
+        starves = starves or (policy == "easy" and task.replication >= FIRST_VALIDATION)
+        gain = {"easy": 4.0, "conservative": 2.0}.get(policy, 0.0)
+        made = {"slowdown_mean": 10.0 - gain + 0.3 * rng.normal(), "lost_fraction": 0.0}
+        made["waited_max"] = 86400.0 * (9 if starves and policy != "fcfs" else 3)
+        return {name: Metric(value, "") for name, value in made.items()}
+
+    (advice,) = found(log, work, budget=None, runs=160, replications=2).recommendations
+    assert advice.values["site.cluster.policy"] == "conservative"
 
 
 def test_a_log_that_cannot_be_replayed_is_told(log):
