@@ -261,14 +261,18 @@ def _allowed(explored: int, settings: Settings) -> int:
 
 
 def _confirming(settings: Settings, config: SearchConfig, replay: float) -> int:
-    """Runs that a search of limited runs or time keeps for one recommendation."""
+    """Runs that a search of limited runs or time keeps for one recommendation.
+
+    Where time counts, replays are dear: it keeps those of two candidates that fail in them, too.
+    """
     limited = config.runs is not None or config.time is not None
     if not limited or settings.baseline is None or config.validation_replications == 0:
         return 0
     cases, each = len(settings.run_in), settings.replications
     if config.runs is not None and config.runs < 4 * cases * (LEAST + each + ceil(3 * replay)):
         return 0  # a quarter confirms nothing
-    return (LEAST_RUNS + each + ceil(6 * replay)) * cases
+    replays = 6 if config.time is None else 10
+    return (LEAST_RUNS + each + ceil(replays * replay)) * cases
 
 
 def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:
