@@ -212,12 +212,8 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     checking = meter.left_to_validate(searched)
     enough = not budget.runs or (checking >= reserve and meter.left(searched) - checking >= LEAST)
     checks = meter.left_to_validate if enough else meter.left
-    least = len(settings.run_in) * (LEAST + settings.replications + ceil(3 * replay))
-
-    def spare() -> int:
-        return left(meter.left) - least
-
-    Validation(running, lambda: left(checks, CHECKED), fixed, spare).validate()
+    least = _least(settings, replay)
+    Validation(running, lambda: left(checks, CHECKED), fixed, lambda: left(meter.left) - least).validate()
     found: tuple[Recommendation, ...] = ()
     refused: dict[int, tuple[str, ...]] = {}
     told: tuple[str, ...] = ()
@@ -268,11 +264,15 @@ def _confirming(settings: Settings, config: SearchConfig, replay: float) -> int:
     limited = config.runs is not None or config.time is not None
     if not limited or settings.baseline is None or config.validation_replications == 0:
         return 0
-    cases, each = len(settings.run_in), settings.replications
-    if config.runs is not None and config.runs < 4 * cases * (LEAST + each + ceil(3 * replay)):
+    if config.runs is not None and config.runs < 4 * _least(settings, replay):
         return 0  # a quarter confirms nothing
     replays = 6 if config.time is None else 10
-    return (LEAST_RUNS + each + ceil(replays * replay)) * cases
+    return (LEAST_RUNS + settings.replications + ceil(replays * replay)) * len(settings.run_in)
+
+
+def _least(settings: Settings, replay: float) -> int:
+    """Runs without which no recommendation can be confirmed: see `recommend.plan`."""
+    return (LEAST + settings.replications + ceil(3 * replay)) * len(settings.run_in)
 
 
 def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:

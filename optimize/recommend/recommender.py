@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,6 +37,20 @@ FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATIO
 MOST = 3  # recommendations
 TOO_LITTLE = "too little is left; more --runs or --time allow it"
 ROUNDS = 3  # in which others are tried where all were refused
+
+
+class Replay(NamedTuple):
+    """What replays of the log say of a configuration.
+
+    Attributes:
+        broken: metrics whose constraints it breaks; none where a replay failed, None if it keeps all.
+        harmed: metrics that get worse.
+        remarks: why harm may have been missed, a line each.
+    """
+
+    broken: tuple[str, ...] | None
+    harmed: tuple[Harm, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 class Recommender:
@@ -133,19 +148,22 @@ class Recommender:
 
         Others are set aside: with fewer changes they may keep them. All are left if runs allow no replay.
         """
+        if not self._replay:
+            return candidates
         passed = list[Candidate]()
-        for one in candidates if self._replay else ():
+        for one in candidates:
             new = sum(len(block.new([{}, one.origin.values])) for block in (self._whole, self._busier))
             chosen = self._plan([*passed, one], 2 * self._replay, new * self._replay)
             if len(chosen.changes) <= len(passed):
                 return passed if one is not candidates[0] else candidates
-            broken, *_ = self._replayed(one.origin.values)
+            broken = self._replayed(one.origin.values).broken
             if broken is None:
                 passed.append(one)
                 continue
             self.refused[one.origin.number] = broken
-            self._aside += [one] if len(one.changed) > 1 else []
-        return passed if self._replay else candidates
+            if len(one.changed) > 1:
+                self._aside.append(one)
+        return passed
 
     def _title(self, candidate: Candidate, made: Recommendation, every: Sequence[Recommendation]) -> str:
         """What it is called; every recommendation is on the front, too."""
@@ -280,31 +298,25 @@ class Recommender:
         harmed += _by_case(start, sample, lambda was, now: harms(was, now, units, ()))
         remarks = self.remarks
         if self._replay:
-            against, more, remarks = self._replayed(configuration)
-            if against is not None:
-                self.refused[number] = against
+            replay = self._replayed(configuration)
+            if replay.broken is not None:
+                self.refused[number] = replay.broken
                 return None
-            harmed += more
+            harmed, remarks = harmed + replay.harmed, replay.remarks
         self.refused.pop(number, None)
         self.remarks = remarks
         return self._made(candidate, configuration, changes, worst_of(harmed), sample.evaluation.replications)
 
-    def _replayed(
-        self, configuration: Configuration
-    ) -> tuple[tuple[str, ...] | None, tuple[Harm, ...], tuple[str, ...]]:
-        """Replays of the log as it is, and with more jobs as far as runs allow.
-
-        Returns:
-            metrics whose constraints the configuration breaks, None if it keeps all; harm; what to remark.
-        """
+    def _replayed(self, configuration: Configuration) -> Replay:
+        """Replays of the log as it is, and with more jobs as far as runs allow."""
         units, whole, busier = self._evaluator.table.units, self._whole, self._busier
         before, after = whole.run([{}, configuration])
         if before is None or after is None:
             why = whole.failures.get(key({})) or whole.failures[key(configuration)]
             self._evaluator.note(f"note: the log could not be replayed: {why}")
-            return (), (), ()
+            return Replay(())
         if broken := breaks(whole, before, after):
-            return broken, (), ()
+            return Replay(broken)
         harmed = harms_of_replay(before.means, after.means, units)
         harmed += _by_case(
             before, after, lambda was, now: harms_of_replay(means_of(was), means_of(now), units)
@@ -312,9 +324,9 @@ class Recommender:
         before, after = self._under_load([{}, configuration])
         if before is None or after is None:
             why = busier.failures.get(key({})) or busier.failures.get(key(configuration), TOO_LITTLE)
-            return None, harmed, (f"The log was not replayed with more jobs: {why}",)
+            return Replay(None, harmed, (f"The log was not replayed with more jobs: {why}",))
         broken = tuple(one for one in breaks(busier, before, after) if one not in busier.broken(before))
-        return broken or None, harmed + harms_of_replay(before.means, after.means, units, LOAD), ()
+        return Replay(broken or None, harmed + harms_of_replay(before.means, after.means, units, LOAD))
 
     def _under_load(self, configurations: Sequence[Configuration]) -> list[Sample | None]:
         """Replays of the logs with more jobs; None if these would take more than the runs that are left."""
