@@ -97,7 +97,7 @@ def test_time_left_is_that_of_what_is_to_come(monkeypatch):
     for now[0], done in ((110.0, 61), (112.0, 65)):
         meter.update(done)
     assert stream.getvalue().splitlines()[2:] == [
-        "runs: 60/100, 1 min 20 s left", "runs: 61/90, 58 s left", "runs: 65/90, 12 s left",
+        "runs: 60/100, 1 min 20 s left", "runs: 61/90, at most 58 s left", "runs: 65/90, at most 12 s left",
     ]  # fmt: skip
 
 

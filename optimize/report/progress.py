@@ -33,7 +33,7 @@ class Progress:
         """
 
     def expect(self, total: int) -> None:
-        """As much as this will be done in all, as is known by now; what is to come takes other times."""
+        """At most this will be done in all, as is known by now; what is to come takes other times."""
 
     def update(self, done: int, failures: int = 0, best: str = "") -> None:
         """So much of the phase is done, and this was found so far."""
@@ -63,12 +63,13 @@ class Heartbeat(Progress):
         self._ends = None if seconds is None else time.monotonic() + seconds
         self._timed: tuple[float, int] | None = None  # when how much was done
         self._pace: float | None = None  # s for each
+        self._bound = ""
         self._show(done, "")
 
     def expect(self, total: int) -> None:
         """Reckon with a new total, if there was one, and with the times of what is done from here on."""
         self._total = total if self._total else 0
-        self._timed = None
+        self._timed, self._bound = None, "at most "
 
     def update(self, done: int, failures: int = 0, best: str = "") -> None:
         """Say how far it is, how long the rest takes, what failed and what was found; see `Best.text`."""
@@ -80,7 +81,7 @@ class Heartbeat(Progress):
         left = [] if self._ends is None else [self._ends - time.monotonic()]
         if self._pace is not None and done < self._total:
             left.append(self._pace * (self._total - done))
-        rest = f"{duration(max(min(left), 0.0))} left" if left else ""
+        rest = f"{self._bound}{duration(max(min(left), 0.0))} left" if left else ""
         failed = f"{failures} failed" if failures else ""
         self._show(done, ", ".join(filter(None, (rest, failed, best))))
 
