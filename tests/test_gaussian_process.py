@@ -12,9 +12,11 @@ from gridtune.optimize.inference.gaussian_process import posterior_means as expe
 from gridtune.optimize.inference.noise import (
     MOST_ALIKE,
     _prior_freedom,
+    beyond_effects,
     degrees_of_freedom,
     explained,
     least_squares,
+    noise_of,
     variances,
 )
 from gridtune.optimize.inference.surrogate_model import WIDE, _start, coordinates_of, sampled
@@ -135,7 +137,8 @@ def test_a_posterior_takes_twenty_configurations():
     back = found.difference(0, 1, goals[0], 4)
     assert (gap.mean, gap.low, gap.high) == pytest.approx((-back.mean, -back.high, -back.low))
     free = 20 * 3 - 3  # four runs of each, and effects of four replications
-    assert gap.high - gap.low == pytest.approx(2 * student.ppf(0.975, free) * gap.standard_error)
+    wide = (gap.high - gap.low) / gap.standard_error / 2
+    assert student.ppf(0.975, free) < wide < student.ppf(0.975, free / 2), "what is alike says less"
     assert gap.pairs == 4
     same = found.difference(0, 0, goals[0])
     assert (same.verdict, same.low, same.high) == ("equal", 0.0, 0.0)
@@ -214,14 +217,15 @@ def test_means_are_those_of_the_mixed_model_with_common_replication_effects():
     rng = np.random.default_rng(23)
     seen = np.array([[1, 1, 1, 1], [1, 1, 0, 1], [1, 0, 1, 0], [1, 1, 1, 1], [0, 1, 1, 1]], dtype=bool)
     runs = np.where(seen, rng.normal(0, 1, seen.shape) + np.arange(5)[:, None], 0.0)
-    noise = rng.uniform(0.5, 2, 5)
-    effects, _, rest = explained(runs, seen, 1 / noise)
+    root = rng.normal(0, 1, (5, 5))
+    noise = np.diag(rng.uniform(0.5, 2, 5)) + root @ root.T / 5
+    effects, _, rest = explained(runs, seen, 1 / np.diag(noise))
     assert effects.mean() == pytest.approx(0)
     assert not rest[~seen].any()
     means, covariance = least_squares(runs, seen, noise)
     # The law of all runs: each configuration's mean, a random effect of the replication, and noise.
     who, when = np.nonzero(seen)
-    law = effects.var() * (when[:, None] == when) + np.diag(noise[who])
+    law = (effects.var() + noise[np.ix_(who, who)]) * (when[:, None] == when)
     design = (who[:, None] == np.arange(5)).astype(float)
     precision = design.T @ np.linalg.solve(law, design)
     precise = np.linalg.inv(precision) @ design.T @ np.linalg.solve(law, runs[who, when])
@@ -233,15 +237,47 @@ def test_means_are_those_of_the_mixed_model_with_common_replication_effects():
 def test_a_configurations_noise_is_shrunk_towards_that_of_all():
     seen = np.ones((4, 3), dtype=bool)
     rest = np.array([[1.0, -1, 0], [2, -2, 0], [0, 0, 0], [0, 1, -1]])
-    assert degrees_of_freedom(seen) == 4 * 2 - 2
+    apart = np.eye(4)
+    assert degrees_of_freedom(beyond_effects(seen, apart)) == pytest.approx(4 * 2 - 2)
     common = (2 + 8 + 0 + 2) / 6
-    assert variances(rest, np.zeros(4), seen) == pytest.approx(
-        [(MOST_ALIKE * common + own) / (MOST_ALIKE + 2) for own in (2, 8, 0, 2)]
+    # The effects take one part in four of each configuration's squares.
+    assert variances(rest, np.zeros(4), seen, beyond_effects(seen, apart)) == pytest.approx(
+        [(MOST_ALIKE * common + own * 4 / 3) / (MOST_ALIKE + 2) for own in (2, 8, 0, 2)]
     ), "of so few configurations nobody knows how much they differ"
     seen[3, 1:] = False
-    assert degrees_of_freedom(seen) == 3 * 2 - 2
-    once = variances(rest * seen, np.zeros(4), seen)
+    beyond = beyond_effects(seen, apart)
+    assert degrees_of_freedom(beyond) == pytest.approx(3 * 2 - 2)
+    once = variances(rest * seen, np.zeros(4), seen, beyond)
     assert once[3] == pytest.approx((2 + 8) / 4), "what was run once has what all have"
+
+
+def test_configurations_with_much_noise_in_common_show_little_of_it():
+    seen = np.ones((3, 5), dtype=bool)
+    alike = np.array([[1.0, 0.99, 0.0], [0.99, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    beyond = beyond_effects(seen, alike)
+    assert 4 < degrees_of_freedom(beyond) < 4.1, (
+        "two of the three say the same: as of one pair in five replications"
+    )
+    rng, found = np.random.default_rng(26), []
+    for _ in range(200):
+        runs = np.linalg.cholesky(alike) @ rng.normal(0, 1, (3, 5)) + rng.normal(0, 9, 5)
+        _, means, rest = explained(runs, seen, np.ones(3))
+        found.append(variances(rest, means, seen, beyond))
+    assert np.mean(found, axis=0) == pytest.approx(np.ones(3), rel=0.15)
+
+
+@pytest.mark.parametrize(("share", "low", "high"), [(0.0, 0.1, 0.3), (0.9, 0.7, 0.9)])
+def test_how_much_noise_similar_configurations_have_in_common_is_learned(share, low, high):
+    rng = np.random.default_rng(27)
+    places, seen = rng.random(25), np.ones((25, 6), dtype=bool)
+    similar = np.exp(-(((places[:, None] - places) / 0.3) ** 2))
+    true = share * similar + (1 - share) * np.eye(25)
+    runs = np.linalg.cholesky(true + 1e-9 * np.eye(25)) @ rng.normal(0, 1, (25, 6)) + rng.normal(0, 3, 6)
+    found = noise_of(runs, seen, similar).covariance
+    near = similar[0] > 0.5
+    near[0] = False
+    shares = found[0, near] / np.sqrt(found[0, 0] * np.diag(found)[near]) / similar[0, near]
+    assert low - 1e-9 <= shares.min() <= shares.max() <= high + 1e-9
 
 
 def test_noise_is_shrunk_the_less_the_more_it_differs():

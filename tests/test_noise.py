@@ -5,7 +5,14 @@ import pytest
 from scipy.special import polygamma
 
 from gridtune.optimize.inference.gaussian_process import fit
-from gridtune.optimize.inference.noise import MOST_ALIKE, _prior_freedom, explained, least_squares, variances
+from gridtune.optimize.inference.noise import (
+    MOST_ALIKE,
+    _prior_freedom,
+    beyond_effects,
+    explained,
+    least_squares,
+    variances,
+)
 
 
 def test_effects_of_replications_are_weighted_least_squares_where_runs_are_unbalanced():
@@ -53,9 +60,10 @@ def test_variances_are_in_the_unit_of_the_runs_squared():
     rest = rng.normal(size=(40, 4)) * rng.uniform(0.1, 3.0, (40, 1))
     rest -= rest.mean(axis=1)[:, None]
     seen, means = np.ones((40, 4), dtype=bool), np.zeros(40)
-    known = variances(rest, means, seen)
+    beyond = beyond_effects(seen, np.eye(40))
+    known = variances(rest, means, seen, beyond)
     assert known.max() > 10 * known.min(), "they differ too much to be taken for one"
-    assert variances(1e-6 * rest, means, seen) == pytest.approx(1e-12 * known)
+    assert variances(1e-6 * rest, means, seen, beyond) == pytest.approx(1e-12 * known)
 
 
 @pytest.mark.parametrize("size", [1.0, 1e4, 1e9, 1e13])  # of the effects, in those of the noise
@@ -63,7 +71,7 @@ def test_differences_are_as_well_known_however_large_the_effects_of_replications
     rng = np.random.default_rng(5)
     true, seen = rng.normal(size=30), np.ones((30, 4), dtype=bool)
     runs = true[:, None] + size * rng.normal(size=4) + rng.normal(size=seen.shape)
-    means, covariance = least_squares(runs, seen, np.ones(30))
+    means, covariance = least_squares(runs, seen, np.eye(30))
     # All were run alike, so that means of what they differ by are all that is known.
     assert covariance == pytest.approx((np.eye(30) - 1 / 30) / 4, abs=1e-12)
     assert np.ptp(means - runs.mean(axis=1)) < 1e-9 + 1e-14 * size

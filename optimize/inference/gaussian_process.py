@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from gridtune.optimize.inference.noise import degrees_of_freedom, explained, least_squares, variances
+from gridtune.optimize.inference.noise import explained, least_squares, noise_of
 from gridtune.optimize.inference.posterior import Posterior, StudyPosterior
 from gridtune.optimize.inference.surrogate_model import (
     Distances,
@@ -27,7 +27,7 @@ from gridtune.optimize.inference.surrogate_model import (
     distances,
     sampled,
 )
-from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
+from gridtune.optimize.records.evaluations import Evaluation, Objective, Value, replications
 from gridtune.optimize.replication.compare import Array, non_dominated, signs
 from gridtune.threads import one_thread
 
@@ -66,7 +66,7 @@ def posterior_of(
     if len(evaluations) < ENOUGH:
         return None
     runs = runs_of(evaluations, objectives)
-    chosen = best_layers(runs, [at for at, one in enumerate(evaluations) if one.validated])
+    chosen = best_layers(runs, [at for at, one in enumerate(evaluations) if one.validated or one.confirmed])
     numbers = [evaluations[at].number for at in chosen]
     configurations = [(values or {}).get(evaluations[at].number, evaluations[at].values) for at in chosen]
     apart = numbers.index(baseline) if baseline in numbers else None
@@ -91,16 +91,16 @@ def posterior_means(evaluations: Sequence[Evaluation], objectives: Sequence[Obje
 
 def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
     """Values of each run, to be minimised, configurations x objectives x replications; the search's first."""
-    searched = max(one.replications for one in evaluations)
-    validated = max(one.validation_replications for one in evaluations)
-    values = np.full((len(evaluations), len(objectives), searched + validated), np.nan)
-    for at, evaluation in enumerate(evaluations):
-        for column, objective in enumerate(objectives):
-            for first, known in ((0, evaluation.objectives), (searched, evaluation.validated)):
-                if known:
-                    some = known[objective.name].values
-                    values[at, column, first : first + len(some)] = some
-    return np.asarray(values * signs(objectives)[:, None])
+    parts = []
+    for each in zip(*((one.objectives, one.validated, one.confirmed) for one in evaluations), strict=True):
+        most = max(replications(known or {}) for known in each)
+        values = np.full((len(evaluations), len(objectives), most), np.nan)
+        for at, known in enumerate(each):
+            for column, objective in enumerate(objectives if known else ()):
+                some = known[objective.name].values
+                values[at, column, : len(some)] = some
+        parts.append(values)
+    return np.asarray(np.concatenate(parts, axis=2) * signs(objectives)[:, None])
 
 
 def best_layers(runs: Array, always: Sequence[int] = ()) -> list[int]:
@@ -150,8 +150,8 @@ def fit(
     places = distances(coordinates_of(configurations))
     rng = np.random.default_rng([seed, *values.shape[:2]])
     made = [_objective(column, seen, places, apart, draws, seed, rng) for column in columns]
-    means, found, replays, units = (np.stack(parts, axis=-1) for parts in zip(*made, strict=True))
-    return Posterior(means, found, units, replays, degrees_of_freedom(seen))
+    means, found, replays, units, freedom = (np.stack(parts, axis=-1) for parts in zip(*made, strict=True))
+    return Posterior(means, found, units, replays, freedom)
 
 
 def _objective(
@@ -162,13 +162,14 @@ def _objective(
     draws: int,
     seed: int,
     rng: np.random.Generator,
-) -> tuple[Array, Array, Array, float]:
-    """Means, draws, replays and unit of an objective, as `Posterior` has them."""
-    _, plain, rest = explained(runs, seen, np.ones(len(runs)))
-    unit, noise = _unit(plain), variances(rest, plain, seen)
-    size = float(np.sqrt(noise.mean()))  # what follows is in sizes of the noise
-    observed, around = least_squares(runs / size, seen, noise / size**2)
-    alike = [at for at in range(len(observed)) if at != apart]
+) -> tuple[Array, Array, Array, float, float]:
+    """Means, draws, replays, unit and freedom of an objective, as `Posterior` has them."""
+    plain = explained(runs, seen, np.ones(len(runs)))[1]
+    alike = [at for at in range(len(plain)) if at != apart]
+    similar = Fitted.of(places.among(alike), plain[alike], seed).correlation(places)
+    unit, noise = _unit(plain), noise_of(runs, seen, similar)
+    size = float(np.sqrt(np.diag(noise.covariance).mean()))  # what follows is in sizes of the noise
+    observed, around = least_squares(runs / size, seen, noise.covariance / size**2)
     prior = Fitted.of(places.among(alike), observed[alike], seed, around[np.ix_(alike, alike)])
     cover, nugget = prior.covariance(places)
     cover += nugget * np.eye(len(cover))
@@ -184,7 +185,7 @@ def _objective(
         anew = means + sampled(around, least, REPLAYS, rng)
         again = prior.mean + (anew - prior.mean) @ gain.T
     replays = again[:, None] + off[:REPLAYED]
-    return means * size, (means + off) * size, replays * size, unit
+    return means * size, (means + off) * size, replays * size, unit, noise.freedom
 
 
 def _unit(means: Array) -> float:

@@ -1,23 +1,33 @@
-"""Noise of runs: what a replication does to all configurations, and each one's own noise.
+"""Noise of runs: what a replication does to all configurations, to similar ones, and to each alone.
 
 Run b of configuration i gives, in an objective, theta_i + beta_b + epsilon_ib. beta_b is the effect of the
-replication, whose random numbers all configurations share. The variance of epsilon_ib is the configuration's
-own, shrunk towards that of all. Arrays of runs are configurations x replications, of one objective.
+replication, whose random numbers all configurations share. epsilon_ib is noise. Its variance is the
+configuration's own, shrunk towards that of all. In a replication, noise is the more alike the more alike the
+configurations are. Arrays of runs are configurations x replications, of one objective.
 
-Source: C. Morris, Parametric Empirical Bayes Inference, JASA 78, 1983 (variances of few runs).
+Sources: C. Morris, Parametric Empirical Bayes Inference, JASA 78, 1983 (variances of few runs); X. Chen, B.
+Ankenman and B. Nelson, The Effects of Common Random Numbers on Stochastic Kriging Metamodels, ACM TOMACS
+22(2), 2012 (noise of similar configurations).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import digamma, polygamma
+from scipy.stats import beta
 
 from gridtune.optimize.replication.compare import Array
 
 MOST_ALIKE = 100.0  # prior degrees of freedom of a configuration's noise variance, at most
 ENOUGH = 5  # configurations from which is told how much their variances differ
 ROUNDING = 1e-9  # of the common variance: sums of squares of configurations without noise
+SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)  # of their noise that equal configurations would have in common
+PRIOR = beta(3, 2)  # of that share
+LEAST_SHOWN = 1e-6  # of its noise, that the residuals of a configuration show
 LEAST_SHARED, MOST_SHARED = 1e-9, 1e6  # variance of replication effects, in that of a run
 
 
@@ -42,20 +52,95 @@ def explained(runs: Array, seen: Array, precision: Array) -> tuple[Array, Array,
     return effects, means, np.where(seen, rest - means[:, None], 0.0)
 
 
-def degrees_of_freedom(seen: Array) -> float:
-    """By which the size of the noise is known: runs beyond those that tell means and replication effects."""
-    repeated = seen[seen.sum(axis=1) > 1]
-    return max(float(repeated.sum() - len(repeated) - (repeated.any(axis=0).sum() - 1)), 1.0)
+@dataclass(frozen=True)
+class Noise:
+    """Noise of the runs of an objective.
+
+    Attributes:
+        covariance: of the noise of all configurations in one replication.
+        freedom: degrees of freedom by which its size is known.
+    """
+
+    covariance: Array
+    freedom: float
 
 
-def variances(rest: Array, means: Array, seen: Array) -> Array:
-    """Variance of a run of each configuration, by its residuals, shrunk towards what all have in common."""
+def noise_of(runs: Array, seen: Array, similar: Array) -> Noise:
+    """The noise of runs, by how much they differ where configurations were run again.
+
+    How much of it similar configurations have in common is what makes the differences most likely.
+
+    Args:
+        runs: what each run gave; 0 where there is none.
+        seen: which configuration was run in which replication.
+        similar: how similar configurations are: the prior correlation of their means.
+
+    Source: H. Patterson and R. Thompson, Recovery of Inter-Block Information when Block Sizes are Unequal,
+        Biometrika 58(3), 1971 (likelihood of what means and effects do not explain).
+    """
+    _, means, rest = explained(runs, seen, np.ones(len(runs)))
+    again = np.flatnonzero(seen.sum(axis=1) > 1)
+    tried = []
+    for share in SHARES:
+        alike = share * similar + (1 - share) * np.eye(len(runs))
+        beyond = beyond_effects(seen, alike)
+        sizes = np.sqrt(variances(rest, means, seen, beyond))
+        covariance = alike * np.outer(sizes, sizes)
+        likelihood = _likelihood(runs[again], seen[again], covariance[np.ix_(again, again)])
+        tried.append((likelihood + PRIOR.logpdf(share), Noise(covariance, degrees_of_freedom(beyond))))
+    return max(tried, key=lambda one: one[0])[1]
+
+
+def beyond_effects(seen: Array, alike: Array) -> list[tuple[Array, Array]]:
+    """Who was run in each replication and in another, and the covariance of their noise around its mean.
+
+    Args:
+        seen: which configuration was run in which replication.
+        alike: covariance of the noise of all configurations in a replication.
+    """
+    repeated = seen & (seen.sum(axis=1) > 1)[:, None]
+    made = []
+    for ran in repeated.T[repeated.sum(axis=0) > 1]:
+        at = np.flatnonzero(ran)
+        some = alike[np.ix_(at, at)]
+        made.append((at, some - some.mean(axis=0) - some.mean(axis=1)[:, None] + some.mean()))
+    return made
+
+
+def degrees_of_freedom(beyond: Sequence[tuple[Array, Array]]) -> float:
+    """By which the size of the noise is known: fewer where the noise of configurations is alike.
+
+    Args:
+        beyond: as `beyond_effects` gives it.
+
+    Source: F. Satterthwaite, An Approximate Distribution of Estimates of Variance Components, Biometrics
+        Bulletin 2(6), 1946.
+    """
+    whole = sum(np.trace(common) for _, common in beyond)
+    squares = sum((common**2).sum() for _, common in beyond)
+    return max(float(whole**2 / squares) * (1 - 1 / len(beyond)), 1.0) if len(beyond) > 1 else 1.0
+
+
+def variances(rest: Array, means: Array, seen: Array, beyond: Sequence[tuple[Array, Array]]) -> Array:
+    """Variance of a run of each configuration, by its residuals, shrunk towards what all have in common.
+
+    Args:
+        rest: residuals, as `explained` gives them.
+        means: of the configurations.
+        seen: which configuration was run in which replication.
+        beyond: as `beyond_effects` gives it.
+    """
     own, free = (rest**2).sum(axis=1), seen.sum(axis=1) - 1
+    shown = np.zeros(len(own))  # what residuals show of noise: the rest is in the means and the effects
+    for at, common in beyond:
+        shown[at] += np.diag(common)
+    shown = (shown * free / (free + 1)).clip(LEAST_SHOWN)
     # What never varies has no noise; a little keeps the arithmetic going.
     least = max(1e-10 * means.var(), (1e-9 * np.abs(means).max()) ** 2, 1e-30)
-    common = own.sum() / degrees_of_freedom(seen) + least
-    alike = _prior_freedom(own / common, free)
-    return np.asarray((alike * common + own) / (alike + free))
+    every = own.sum() / shown[free > 0].sum() + least
+    own *= free / shown
+    prior = _prior_freedom(own / every, free)
+    return np.asarray((prior * every + own) / (prior + free))
 
 
 def _prior_freedom(own: Array, free: Array) -> float:
@@ -93,21 +178,51 @@ def least_squares(runs: Array, seen: Array, noise: Array) -> tuple[Array, Array]
     Args:
         runs: what each run gave; 0 where there is none.
         seen: which configuration was run in which replication.
-        noise: variance of a run, by configuration.
+        noise: its covariance, as `Noise` has it.
 
     Source: A. Aitken, On Least Squares and Linear Combination of Observations, 1936; H. Patterson and R.
         Thompson, Recovery of Inter-Block Information when Block Sizes are Unequal, Biometrika 58(3), 1971.
     """
-    effects, level, _ = explained(runs, seen, 1 / noise)
-    weights = seen / noise[:, None]
-    common = np.clip(effects.var(), LEAST_SHARED * noise.min(), MOST_SHARED * noise.min())
-    shared = weights / (weights.sum(axis=0) + 1 / common)
-    precision = np.diag(weights.sum(axis=1)) - shared @ weights.T
-    precision = (precision + precision.T) / 2
+    sizes = np.diag(noise)
+    effects, level, _ = explained(runs, seen, 1 / sizes)
+    common = np.clip(effects.var(), LEAST_SHARED * sizes.min(), MOST_SHARED * sizes.min())
     off = np.where(seen, runs - level[:, None], 0.0)
-    pulled = (weights * off).sum(axis=1) - shared @ (weights * off).sum(axis=0)
+    precision, pulled, _ = _joined(off, seen, noise, common)
     # The level is left out before inverting: where the effects vary much it is hardly known at all.
     known = precision.sum(axis=1)
-    every = np.full_like(precision, 1 / len(noise))
+    every = np.full_like(precision, 1 / len(sizes))
     covariance = np.linalg.inv(precision - np.outer(known, known) / known.sum() + every) - every
     return level + covariance @ (pulled - known * (pulled.sum() / known.sum())), covariance
+
+
+def _likelihood(runs: Array, seen: Array, noise: Array) -> float:
+    """Logarithm of the likelihood of what is left of runs beyond any means and replication effects."""
+    precision, pulled, misfit = _joined(runs, seen, noise, np.inf)
+    sizes, axes = np.linalg.eigh(precision)
+    known = sizes > 1e-9 * sizes[-1]
+    pull = (axes.T @ pulled)[known] ** 2 / sizes[known]
+    return -0.5 * float(misfit - pull.sum() + np.log(sizes[known]).sum())
+
+
+def _joined(runs: Array, seen: Array, noise: Array, common: float) -> tuple[Array, Array, float]:
+    """Precision of the configurations' means, that times the means, and -2 times the log-likelihood at 0.
+
+    Args:
+        runs: what each run gave.
+        seen: which configuration was run in which replication.
+        noise: its covariance.
+        common: variance of the replication effects.
+    """
+    precision, pulled, misfit = np.zeros_like(noise), np.zeros(len(noise)), 0.0
+    for column, ran in zip(runs.T, seen.T, strict=True):
+        at = np.flatnonzero(ran)
+        pairs = np.ix_(at, at)
+        weights = np.linalg.inv(noise[pairs])
+        sums = weights.sum(axis=0)
+        whole = sums.sum() + 1 / common
+        weights -= np.outer(sums, sums) / whole
+        weights = (weights + weights.T) / 2
+        precision[pairs] += weights
+        pulled[at] += weights @ column[at]
+        misfit += column[at] @ weights @ column[at] + np.linalg.slogdet(noise[pairs])[1] + np.log(whole)
+    return precision, pulled, misfit

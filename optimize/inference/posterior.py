@@ -26,14 +26,14 @@ class Posterior:
         unit: difference of each objective that is a tie.
         replays: what `draws` would be if `means` were exact and the same runs were repeated, for several
             such studies: studies x draws x configurations x objectives.
-        freedom: degrees of freedom by which the size of the noise is known.
+        freedom: degrees of freedom by which the size of the noise is known, by objective.
     """
 
     means: Array
     draws: Array
     unit: Array
     replays: Array
-    freedom: float
+    freedom: Array
 
     def non_dominated(self, rivals: Array | None = None) -> Array:
         """Probability in [0, 1] that no other configuration dominates each.
@@ -108,7 +108,9 @@ class StudyPosterior:
         mean = float(signs([objective])[0] * (posterior.means[a, column] - posterior.means[b, column]))
         gaps = posterior.draws[:, a, column] - posterior.draws[:, b, column]
         known = np.ptp(gaps) == 0 or np.isinf(posterior.unit[column])
-        return Difference.of(mean, 0.0 if known else float(np.std(gaps)), posterior.freedom, pairs)
+        return Difference.of(
+            mean, 0.0 if known else float(np.std(gaps)), float(posterior.freedom[column]), pairs
+        )
 
 
 def _missing_odds(said: Array, true: Array, draws: int) -> float:

@@ -103,6 +103,12 @@ class Fitted:
         together, alone, rates, nugget = _sizes(self.sizes, len(apart.squares))
         return _joint(together, rates, apart.squares) + np.tensordot(alone, apart.shapes, 1), nugget
 
+    def correlation(self, apart: Distances) -> Array:
+        """Correlation of all pairs of configurations, without the nugget."""
+        cover, _ = self.covariance(apart)
+        sizes = np.sqrt(np.diag(cover))
+        return np.asarray(cover / np.outer(sizes, sizes))
+
     def draws(
         self, apart: Distances, values: Array, which: Sequence[int], count: int, rng: np.random.Generator
     ) -> Array:
