@@ -54,6 +54,7 @@ from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 from gridtune.scenarios.workers.pool import Pool
 from gridtune.threads import one_thread
 
+EACH = 50  # runs of a search for each configuration that is validated, where runs are limited
 VALIDATED = 1 / 2  # validation runs for each run of the search, at most, where runs are not limited
 FLOOR = 120  # validation runs that a search of few configurations may take in any case
 OVERTIME = 0.15  # of all runs, that replays with more jobs may take where time has run out
@@ -224,6 +225,7 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
         )  # fmt: skip
         found, refused = recommender.recommend(), recommender.refused
         told = recommender.remarks
+    running.confirm()
     archive = running.archive
     longest = None if archive.standing is None else archive.standing.metrics.get(LONGEST)
     doubtful = (one for case in settings.run_in for one in doubts(case.scenario, longest))
@@ -246,9 +248,10 @@ def _expected(settings: Settings, budget: Budget, fixed: int | None) -> int:
 
 
 def _reserve(settings: Settings, config: SearchConfig) -> int:
-    """Runs by which two configurations are validated."""
+    """Runs by which the baseline and others are validated: one, and another for each `EACH` runs."""
     fixed = config.validation_replications
-    return 2 * len(settings.run_in) * (PAIR if fixed is None else fixed)
+    count = 2 + (config.runs or 0) // EACH
+    return count * len(settings.run_in) * (PAIR if fixed is None else fixed)
 
 
 def _allowed(explored: int, settings: Settings) -> int:

@@ -14,11 +14,10 @@ from gridtune.optimize.api import open_study
 from gridtune.optimize.budget import Budget, Meter
 from gridtune.optimize.commands.export import exported
 from gridtune.optimize.front.front import front
-from gridtune.optimize.recommend.recommender import FIRST_CONFIRMATION, FIRST_ELIMINATION
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
 from gridtune.optimize.report.answer import answer, harm_text
 from gridtune.optimize.runs.stored import load as load_study
-from gridtune.optimize.runs.table import FIRST_VALIDATION
+from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_ELIMINATION, FIRST_VALIDATION
 from gridtune.optimize.search import search
 from gridtune.scenarios import load, simulate
 

@@ -122,7 +122,8 @@ def test_a_table_never_breaks_a_cell_but_goes_on_below():
     assert len(text_table(titles, cells, 80).splitlines()) == 3
 
 
-def test_a_terminal_shows_a_dozen_of_the_front_with_the_best_of_each_objective(found):
+def test_a_terminal_shows_a_dozen_of_the_front_with_the_best_of_each_objective():
+    found = advised(front(with_baseline(search(160))))
     shown = [row for row in spread(found) if row.on_front and not row.advice and not row.is_baseline]
     every = [row for row in listed(found) if row.on_front and not row.advice and not row.is_baseline]
     assert len(shown) == SHOWN < len(every)

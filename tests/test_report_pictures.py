@@ -104,8 +104,8 @@ def test_parameters_that_are_left_out_are_counted(monkeypatch, most, said):
     assert re.findall("the [0-9]+ of .* matter most", " ".join(texts(drawing))) == said
 
 
-def test_parallel_coordinates_have_an_axis_for_each_parameter_that_differs_and_objectives_on_the_right(found):
-    drawing = draw(found, "parallel")
+def test_parallel_coordinates_have_an_axis_for_each_parameter_that_differs_and_objectives_on_the_right():
+    drawing = draw(advised(front(with_baseline(search(80)))), "parallel")
     (axes,) = drawing.axes
     names = [text.get_text().replace("\n", "").removesuffix("(log)") for text in axes.get_xticklabels()]
     count = len(names)

@@ -27,13 +27,12 @@ from gridtune.optimize.records.recommendation import Harm, ParameterChange, Reco
 from gridtune.optimize.replication.compare import shares, signs
 from gridtune.optimize.runs.blocks import Block, Sample, means_of
 from gridtune.optimize.runs.evaluator import Evaluator
-from gridtune.optimize.runs.table import FIRST_VALIDATION
+from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_ELIMINATION
 from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.threads import one_thread
 
 CONFIRMED = 0.8  # of each significant gain, on the seeds of the confirmation, which chance moves, too
 PART = 1 / 3  # of each significant gain, that an alternative of at most half of the changes keeps
-FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATION + 2000
 MOST = 3  # recommendations
 TOO_LITTLE = "too little is left; more --runs or --time allow it"
 ROUNDS = 3  # in which others are tried where all were refused

@@ -85,6 +85,7 @@ class Evaluation:
         cases: estimates by name of the case, then by metric: the objectives and what is constrained. Empty
             where there is one case and no constraint.
         validated_cases: the same on validation seeds.
+        confirmed: the objectives on the seeds on which recommendations are confirmed; None without such runs.
     """
 
     number: int
@@ -94,6 +95,7 @@ class Evaluation:
     validated: dict[str, Estimate] | None = None
     cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
     validated_cases: dict[str, dict[str, Estimate]] | None = None
+    confirmed: dict[str, Estimate] | None = None
 
     @property
     def replications(self) -> int:

@@ -8,7 +8,7 @@ from datetime import datetime
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
 from gridtune.optimize.report.progress import Best, Progress
 from gridtune.optimize.runs.stored import BUDGET, archive_of
-from gridtune.optimize.runs.table import FIRST_VALIDATION, Entry, Place, RunTable
+from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_VALIDATION, Entry, Place, RunTable
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
@@ -128,6 +128,14 @@ class Evaluator:
                 entry = self.table.entry(one.number, one.values, one.replications, count)
                 if isinstance(entry, Evaluation):
                     self.known[key(one.values)] = entry
+
+    def confirm(self) -> None:
+        """Take the runs by which recommendations were confirmed into the evaluations."""
+        for name, one in self.known.items():
+            count = self.table.had(one.values, FIRST_CONFIRMATION)
+            if isinstance(one, Evaluation) and count:
+                searched, validated = one.replications, one.validation_replications
+                self.known[name] = self.table.entry(one.number, one.values, searched, validated, count)
 
     def recall(self, rows: Iterable[Run]) -> None:
         """Take in configurations and validation runs of a search that was asked for otherwise."""

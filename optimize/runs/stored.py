@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
 from gridtune.optimize.records.recommendation import Recommendation
-from gridtune.optimize.runs.table import FIRST_VALIDATION, Entry, RunTable
+from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_VALIDATION, Entry, RunTable
 from gridtune.optimize.search_space.settings import STORED, Settings
 from gridtune.optimize.search_space.space import key
 from gridtune.optimize.studies.databases import shown
@@ -122,7 +122,8 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
         if FAILURE in trial.user_attrs:
             entries.append(Failed(number, values, trial.user_attrs[FAILURE]))
         elif searched:
-            entries.append(table.entry(number, values, searched, table.had(values, FIRST_VALIDATION)))
+            later = (table.had(values, first) for first in (FIRST_VALIDATION, FIRST_CONFIRMATION))
+            entries.append(table.entry(number, values, searched, *later))
     notes = found.notes
     if not attributes.get(ENDED):
         notes += (

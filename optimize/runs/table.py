@@ -22,6 +22,7 @@ from gridtune.scenarios.execution.replicate import Metrics, Task, summarise
 from gridtune.scenarios.tables.search import SearchSpec
 
 FIRST_VALIDATION = HELD_OUT
+FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATION + 2000
 Entry = Evaluation | Failed
 
 
@@ -133,17 +134,23 @@ class RunTable:
                 run.update((name, Metric(0.0, "s")) for name in classes - run.keys())
         return found
 
-    def entry(self, number: int, configuration: Configuration, searched: int, validated: int = 0) -> Entry:
-        """The evaluation of a configuration by its first replications of the search and of validation."""
-        found = evaluated(number, configuration, self.runs(configuration, range(searched)), self.settings)
-        if isinstance(found, Failed) or not validated:
+    def entry(
+        self, number: int, configuration: Configuration, searched: int, validated: int = 0, confirmed: int = 0
+    ) -> Entry:
+        """The evaluation of a configuration by its first replications of the search and of later parts."""
+
+        def by(first: int, count: int) -> Entry:
+            runs = self.runs(configuration, range(first, first + count))
+            return evaluated(number, configuration, runs, self.settings, first)
+
+        found = by(0, searched)
+        if isinstance(found, Failed):
             return found
-        first = FIRST_VALIDATION
-        runs = self.runs(configuration, range(first, first + validated))
-        again = evaluated(number, configuration, runs, self.settings, first)
-        if isinstance(again, Failed):
-            return found
-        return replace(found, validated=again.objectives, validated_cases=again.cases)
+        if validated and isinstance(again := by(FIRST_VALIDATION, validated), Evaluation):
+            found = replace(found, validated=again.objectives, validated_cases=again.cases)
+        if confirmed and isinstance(again := by(FIRST_CONFIRMATION, confirmed), Evaluation):
+            found = replace(found, confirmed=again.objectives)
+        return found
 
     def _compared(self, place: Place) -> Metrics:
         run = self._known[place]
