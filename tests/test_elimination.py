@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.front.front import front
+from gridtune.optimize.inference.gaussian_process import runs_of
 from gridtune.optimize.recommend.elimination import Elimination
 from gridtune.optimize.recommend.recommender import FIRST_CONFIRMATION
+from gridtune.optimize.runs.stored import load as load_study
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.space import key
 from gridtune.scenarios import load
@@ -29,10 +32,10 @@ def scenario(tmp_path_factory):
     return load("batch/replay").override({"workload.trace": str(path), "site.cluster.policy": "fcfs"})
 
 
-def recommended(
+def searched(
     scenario, gain, *, noise=0.3, others=None, own=False, hidden=lambda _: 0.0, vary=SPACE, **options
 ):
-    """What a search recommends if a configuration's slow-down is 20 less its gain.
+    """A search in which a configuration's slow-down is 20 less its gain.
 
     Args:
         scenario: any; nothing is simulated.
@@ -56,7 +59,12 @@ def recommended(
     return search(
         scenario, work=work, vary=vary, baseline=True, objectives=["slowdown_mean"], allow_loss=True,
         allow_starvation=True, **options,
-    ).archive.recommendations  # fmt: skip
+    ).archive  # fmt: skip
+
+
+def recommended(*given, **options):
+    """What such a search recommends."""
+    return searched(*given, **options).recommendations
 
 
 def changes(made):
@@ -72,6 +80,28 @@ def test_without_noise_one_run_shows_what_each_change_gains(scenario):
     (made,) = recommended(scenario, each, noise=0.0)
     assert changes(made) == {POLICY, RUNNING, SHARE, EXPRESS}
     assert made.objectives["slowdown_mean"].difference.mean == pytest.approx(-12.0)
+
+
+def test_runs_of_the_confirmation_are_part_of_what_is_known_of_a_configuration(scenario, tmp_path):
+    archive = searched(scenario, each, out=tmp_path)
+    (made,) = archive.recommendations
+    start, origin = archive.standing, next(one for one in archive.evaluations if one.number == made.origin)
+    gap = np.subtract(origin.confirmed["slowdown_mean"].values, start.confirmed["slowdown_mean"].values)
+    assert gap == pytest.approx(np.full(made.replications, -12.0))
+    runs = runs_of([start, origin], front(archive).objectives)
+    assert np.isfinite(runs).sum() == 2 * 2 + 2 * made.replications + 2 * max(
+        one.validation_replications for one in (start, origin)
+    )
+    again = {one.number: one.confirmed for one in load_study(tmp_path).archive.evaluations}
+    assert again == {one.number: one.confirmed for one in archive.evaluations}
+
+
+@pytest.mark.parametrize(("runs", "least"), [(100, 3), (300, 7)])
+def test_of_limited_runs_some_validate_the_more_configurations_the_more_there_are(scenario, runs, least):
+    some = {"vary": [f"{SHARE}=0.05:1.0"], "own": True, "replications": 1, "sampler": "qmc"}
+    archive = searched(scenario, lambda values: 1 - values.get(SHARE, 1.0), runs=runs, **some)
+    validated = [one for one in archive.evaluations if one.validated and one.number != archive.baseline]
+    assert len(validated) >= least
 
 
 def test_without_noise_harm_is_told_of_one_run(scenario):

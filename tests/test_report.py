@@ -467,11 +467,14 @@ def test_changes_are_of_all_configurations_but_the_baseline_and_scenarios_only_w
     assert ["changes" in one for one in every] == [not row.is_baseline for row in listed(found)]
 
 
-def test_names_of_configurations_stand_on_the_left_and_a_confirmed_one_has_no_probability(found):
+def test_names_of_configurations_stand_on_the_left_and_each_that_is_known_has_its_probability(
+    found,
+):
     titles, cells, left = texts(found, listed(found))
     assert left[0] == 0
     chances = dict(zip([row[0] for row in cells], [row[titles.index("P")] for row in cells], strict=True))
-    assert all(chances[one.letter] == "-" for one in found.archive.recommendations)
+    for one in found.archive.recommendations:
+        assert chances[one.letter] == f"{found.posterior.chances[one.number]:.2f}"
     assert any(re.fullmatch(r"[01]\.[0-9]{2}", chance) for chance in chances.values())
 
 

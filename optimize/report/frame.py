@@ -161,8 +161,7 @@ class Column:
 
 
 def _p(row: Row) -> str:
-    confirmed = row.advice is not None and row.advice.replications  # by runs that P knows nothing of
-    return "-" if row.chance is None or confirmed else f"{row.chance:.2f}"
+    return "-" if row.chance is None else f"{row.chance:.2f}"
 
 
 def _runs(row: Row) -> str:
