@@ -164,7 +164,6 @@ MEASURED = (
         needs="cc",
     ),
     timed("speed.json", "speed --rows docs/data/speed.json", *SIMULATOR, needs="real traces, SimPy"),
-    timed("profile_shares.json", "profile_shares > docs/data/profile_shares.json", *SIMULATOR),
     timed("scaling.jsonl", "scaling --rows docs/data/scaling.jsonl", *SIMULATOR),
     timed(
         "peers.json", "beside_peers --peer PYTHON --rows docs/data/peers.json", *SIMULATOR, needs="AccaSim"

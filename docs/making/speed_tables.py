@@ -81,20 +81,6 @@ def scaling_table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def shares_table(rows: list[dict[str, Any]]) -> str:
-    """Where the time of runs goes by room, their calls, and the share of the dearest function."""
-    rooms = list(rows[0]["shares"])
-    lines = [
-        _line("case", "calls per event", *(f"{room}, %" for room in rooms), "dearest function, %"),
-        f"|---|{'---:|' * (len(rooms) + 2)}",
-    ]
-    for row in rows:
-        shares = (f"{100 * row['shares'][room]:.0f}" for room in rooms)
-        calls = f"{row['calls_per_event']:.0f}"
-        lines.append(_line(row["case"], calls, *shares, f"{100 * row['largest']:.0f}"))
-    return "\n".join(lines)
-
-
 def peers_table(rows: list[dict[str, Any]]) -> str:
     """Whole processes of gridtune and AccaSim on the same logs, by turns."""
     lines = [

@@ -147,7 +147,6 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "my-log.md": {"my_log": batch_tables.my_log_table, "my_log_slurm": batch_tables.my_log_table},
     "performance.md": {
         "peers": speed_tables.peers_table,
-        "profile_shares": speed_tables.shares_table,
         "scaling": speed_tables.scaling_table,
         "speed": speed_tables.speed_table,
         "time_left": time_left.table,
