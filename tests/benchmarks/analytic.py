@@ -110,17 +110,16 @@ def baseline() -> dict[str, object]:
     return dict(baseline_of(scenario(), Space.of(scenario())).configuration)
 
 
-def run(task: Task, own_noise: float = 1.0) -> dict[str, Metric]:
+def run(task: Task) -> dict[str, Metric]:
     """One run: the truth, the replication effect on all configurations, and each one's own noise.
 
     Args:
         task: the configuration and the replication.
-        own_noise: factor by which each configuration's own noise is larger.
     """
     configuration = task.values or baseline()
     shared = np.random.default_rng([task.seed, task.replication]).normal(size=3) * SHARED
     own = np.random.default_rng([zlib.crc32(key(configuration).encode()), task.seed, task.replication])
-    scale = own_noise * (1.4 if configuration["middleware.kind"] == "pilot" else 0.9)
+    scale = 1.4 if configuration["middleware.kind"] == "pilot" else 0.9
     values = truth(configuration) + shared + scale * OWN * own.normal(size=3)
     return {
         name: Metric(float(value), unit) for name, unit, value in zip(OBJECTIVES, UNITS, values, strict=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from tests.benchmarks.sampler_cases import CASES
 
 Array = np.ndarray[Any, np.dtype[Any]]
 TRUTH_SEED = 1_000_003  # no search has it
-STAND_IN = {"stand-in": 1.0, "noisy-stand-in": 2.5}  # factors of each configuration's own noise
 
 
 @dataclass(frozen=True)
@@ -97,10 +95,9 @@ class Arena:
 
 def arena(name: str) -> Arena:
     """An analytic stand-in for a federation, or a case of `sampler_cases`."""
-    if name in STAND_IN:
-        work = partial(analytic.run, own_noise=STAND_IN[name])
+    if name == "stand-in":
         return Arena(
-            name, analytic.scenario(), analytic.OBJECTIVES, work,
+            name, analytic.scenario(), analytic.OBJECTIVES, analytic.run,
             best=(8.0, 0.7, 1.0e6), worst=(25.0, 1.3, 7.0e5), exact=analytic.truth,
         )  # fmt: skip
     case = CASES[name]
