@@ -262,14 +262,14 @@ def _allowed(explored: int, settings: Settings) -> int:
 def _confirming(settings: Settings, config: SearchConfig, replay: float) -> int:
     """Runs that a search of limited runs or time keeps for one recommendation.
 
-    Where time counts, replays are dear: it keeps those of two candidates that fail in them, too.
+    Where time counts, replays are dear: it keeps those of several candidates that fail in them, too.
     """
     limited = config.runs is not None or config.time is not None
     if not limited or settings.baseline is None or config.validation_replications == 0:
         return 0
     if config.runs is not None and config.runs < 4 * _least(settings, replay):
         return 0  # a quarter confirms nothing
-    replays = 6 if config.time is None else 10
+    replays = 6 if config.time is None else 20
     return (LEAST_RUNS + settings.replications + ceil(replays * replay)) * len(settings.run_in)
 
 
