@@ -86,7 +86,7 @@ def noise_of(runs: Array, seen: Array, similar: Array) -> Noise:
         beyond = beyond_effects(seen, alike)
         sizes = np.sqrt(variances(rest, means, seen, beyond))
         covariance = alike * np.outer(sizes, sizes)
-        likelihood = _likelihood(runs[again], seen[again], covariance[np.ix_(again, again)])
+        likelihood = _likelihood(rest[again], seen[again], covariance[np.ix_(again, again)])
         tried.append((likelihood + PRIOR.logpdf(share), Noise(covariance, degrees_of_freedom(beyond))))
     return max(tried, key=lambda one: one[0])[1]
 
@@ -195,9 +195,9 @@ def least_squares(runs: Array, seen: Array, noise: Array) -> tuple[Array, Array]
     return level + covariance @ (pulled - known * (pulled.sum() / known.sum())), covariance
 
 
-def _likelihood(runs: Array, seen: Array, noise: Array) -> float:
-    """Logarithm of the likelihood of what is left of runs beyond any means and replication effects."""
-    precision, pulled, misfit = _joined(runs, seen, noise, np.inf)
+def _likelihood(rest: Array, seen: Array, noise: Array) -> float:
+    """Logarithm of the likelihood of residuals, whatever the means and the replication effects are."""
+    precision, pulled, misfit = _joined(rest, seen, noise, np.inf)
     sizes, axes = np.linalg.eigh(precision)
     known = sizes > 1e-9 * sizes[-1]
     pull = (axes.T @ pulled)[known] ** 2 / sizes[known]
