@@ -12,7 +12,7 @@ from gridtune.scenarios.errors import ScenarioError
 
 CONFIGURATIONS = 100  # evaluations of a search of which nothing is said
 SEARCH, VALIDATION = 0.85, 0.925  # shares of runs and time after which search and validation end
-KEPT = 1 / 4, 1 / 3  # of all runs for recommendations, at most, without and with a limit of time
+KEPT, KEPT_OF_TIME = 1 / 4, 1 / 3  # of all runs for recommendations, at most; the latter under a time limit
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -77,8 +77,8 @@ class Meter:
     Args:
         budget: of the search, which begins now.
         reserve: runs that are left to validation in any case; 0 if the search may take all.
-        confirming: runs that search and validation leave to recommendations, if that is at most `KEPT` of
-            all; else that share.
+        confirming: runs that search and validation leave to recommendations, if that is at most `KEPT` (or
+            `KEPT_OF_TIME`) of all; else that share.
         clock: seconds, as `time.monotonic`.
     """
 
@@ -103,7 +103,7 @@ class Meter:
 
     def _kept(self, spent: int) -> int:
         """Runs for confirming recommendations."""
-        share = KEPT[self.budget.seconds is not None]
+        share = KEPT if self.budget.seconds is None else KEPT_OF_TIME
         return min(self._confirming, int(share * (spent + self.left(spent))))
 
     def left(self, spent: int, share: float = 1.0) -> int:

@@ -467,9 +467,7 @@ def test_changes_are_of_all_configurations_but_the_baseline_and_scenarios_only_w
     assert ["changes" in one for one in every] == [not row.is_baseline for row in listed(found)]
 
 
-def test_names_of_configurations_stand_on_the_left_and_each_that_is_known_has_its_probability(
-    found,
-):
+def test_names_of_configurations_stand_on_the_left_and_recommendations_have_their_probability(found):
     titles, cells, left = texts(found, listed(found))
     assert left[0] == 0
     chances = dict(zip([row[0] for row in cells], [row[titles.index("P")] for row in cells], strict=True))

@@ -1,4 +1,4 @@
-"""Tables of docs/performance.md: speed, where time goes, growth, other simulators."""
+"""Tables of docs/performance.md: speed, growth, other simulators."""
 
 from __future__ import annotations
 

@@ -164,10 +164,10 @@ def _objective(
     rng: np.random.Generator,
 ) -> tuple[Array, Array, Array, float, float]:
     """Means, draws, replays, unit and freedom of an objective, as `Posterior` has them."""
-    plain = explained(runs, seen, np.ones(len(runs)))[1]
+    _, plain, rest = explained(runs, seen, np.ones(len(runs)))
     alike = [at for at in range(len(plain)) if at != apart]
     similar = Fitted.of(places.among(alike), plain[alike], seed).correlation(places)
-    unit, noise = _unit(plain), noise_of(runs, seen, similar)
+    unit, noise = _unit(plain), noise_of(rest, plain, seen, similar)
     size = float(np.sqrt(np.diag(noise.covariance).mean()))  # what follows is in sizes of the noise
     observed, around = least_squares(runs / size, seen, noise.covariance / size**2)
     prior = Fitted.of(places.among(alike), observed[alike], seed, around[np.ix_(alike, alike)])

@@ -65,24 +65,24 @@ class Noise:
     freedom: float
 
 
-def noise_of(runs: Array, seen: Array, similar: Array) -> Noise:
+def noise_of(rest: Array, means: Array, seen: Array, similar: Array) -> Noise:
     """The noise of runs, by how much they differ where configurations were run again.
 
     How much of it similar configurations have in common is what makes the differences most likely.
 
     Args:
-        runs: what each run gave; 0 where there is none.
+        rest: residuals, as `explained` gives them.
+        means: of the configurations.
         seen: which configuration was run in which replication.
         similar: how similar configurations are: the prior correlation of their means.
 
     Source: H. Patterson and R. Thompson, Recovery of Inter-Block Information when Block Sizes are Unequal,
         Biometrika 58(3), 1971 (likelihood of what means and effects do not explain).
     """
-    _, means, rest = explained(runs, seen, np.ones(len(runs)))
     again = np.flatnonzero(seen.sum(axis=1) > 1)
     tried = []
     for share in SHARES:
-        alike = share * similar + (1 - share) * np.eye(len(runs))
+        alike = share * similar + (1 - share) * np.eye(len(means))
         beyond = beyond_effects(seen, alike)
         sizes = np.sqrt(variances(rest, means, seen, beyond))
         covariance = alike * np.outer(sizes, sizes)
