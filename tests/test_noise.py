@@ -1,69 +1,38 @@
-"""Noise of runs: replication effects where runs are unbalanced, and how alike variances are."""
+"""Noise of runs: its size, and replication effects where runs are unbalanced."""
 
 import numpy as np
 import pytest
-from scipy.special import polygamma
 
 from gridtune.optimize.inference.gaussian_process import fit
-from gridtune.optimize.inference.noise import (
-    MOST_ALIKE,
-    _prior_freedom,
-    beyond_effects,
-    explained,
-    least_squares,
-    variances,
-)
+from gridtune.optimize.inference.noise import beyond_effects, explained, least_squares, variance
 
 
-def test_effects_of_replications_are_weighted_least_squares_where_runs_are_unbalanced():
+def test_effects_of_replications_are_least_squares_where_runs_are_unbalanced():
     rng = np.random.default_rng(7)
     seen = rng.random((12, 5)) < 0.6
     seen[:, 0] = True
     runs = np.where(seen, rng.normal(size=seen.shape) + np.arange(5) * 3.0, 0.0)
-    precision = rng.uniform(0.2, 4.0, 12)
-    effects, means, rest = explained(runs, seen, precision)
+    effects, means, rest = explained(runs, seen)
     # The same by a regression on a column for each configuration and each replication.
     rows, columns = np.nonzero(seen)
     design = np.zeros((len(rows), 17))
     design[np.arange(len(rows)), rows] = design[np.arange(len(rows)), 12 + columns] = 1.0
-    root = np.sqrt(precision[rows])
-    found = np.linalg.lstsq(design * root[:, None], runs[seen] * root, rcond=None)[0][12:]
+    found = np.linalg.lstsq(design, runs[seen], rcond=None)[0][12:]
     assert effects == pytest.approx(found - found.mean(), abs=1e-9)
     assert means == pytest.approx((runs - np.where(seen, effects, 0)).sum(axis=1) / seen.sum(axis=1))
     assert rest[~seen] == pytest.approx(0.0)
     assert rest.sum(axis=1) == pytest.approx(np.zeros(12), abs=1e-9)
 
 
-@pytest.mark.parametrize("degrees", [4.0, 12.0])
-def test_prior_degrees_of_freedom_are_those_that_the_variances_were_drawn_with(degrees):
-    rng = np.random.default_rng(11)
-    free = np.resize([2, 5, 14], 4000)
-    variances = degrees / rng.chisquare(degrees, 4000)  # scaled inverse chi-squared around 1
-    own = variances * rng.chisquare(free)
-    assert _prior_freedom(own, free) == pytest.approx(degrees, rel=0.15)
-
-
-def test_prior_degrees_of_freedom_are_those_by_which_logarithms_of_few_variances_spread():
-    own, free = np.array([0.1, 1.0, 2.0, 9.0, 30.0, 0.4]), np.full(6, 4)
-    beyond = np.log(own).var(ddof=1) - polygamma(1, 2.0)
-    assert polygamma(1, _prior_freedom(own, free) / 2) == pytest.approx(beyond)
-    assert _prior_freedom(own[:4], free[:4]) == MOST_ALIKE, "too few"
-
-
-def test_equal_variances_have_as_many_prior_degrees_of_freedom_as_there_may_be():
-    own = np.random.default_rng(3).chisquare(6, 4000)
-    assert _prior_freedom(own, np.full(4000, 6)) > 60
-
-
-def test_variances_are_in_the_unit_of_the_runs_squared():
+def test_the_variance_is_in_the_unit_of_the_runs_squared():
     rng = np.random.default_rng(12)
-    rest = rng.normal(size=(40, 4)) * rng.uniform(0.1, 3.0, (40, 1))
+    rest = 3 * rng.normal(size=(40, 4))
     rest -= rest.mean(axis=1)[:, None]
     seen, means = np.ones((40, 4), dtype=bool), np.zeros(40)
     beyond = beyond_effects(seen, np.eye(40))
-    known = variances(rest, means, seen, beyond)
-    assert known.max() > 10 * known.min(), "they differ too much to be taken for one"
-    assert variances(1e-6 * rest, means, seen, beyond) == pytest.approx(1e-12 * known)
+    known = variance(rest, means, seen, beyond)
+    assert known == pytest.approx(9, rel=0.25)
+    assert variance(1e-6 * rest, means, seen, beyond) == pytest.approx(1e-12 * known)
 
 
 @pytest.mark.parametrize("size", [1.0, 1e4, 1e9, 1e13])  # of the effects, in those of the noise

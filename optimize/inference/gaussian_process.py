@@ -116,7 +116,7 @@ def best_layers(runs: Array, always: Sequence[int] = ()) -> list[int]:
 def _adjusted_means(runs: Array) -> Array:
     """Mean-adjusted values: configurations x objectives, without the effect of each replication."""
     seen, columns = _columns(runs)
-    return np.stack([explained(column, seen, np.ones(len(runs)))[1] for column in columns], axis=1)
+    return np.stack([explained(column, seen)[1] for column in columns], axis=1)
 
 
 def _columns(runs: Array) -> tuple[Array, Array]:
@@ -164,11 +164,11 @@ def _objective(
     rng: np.random.Generator,
 ) -> tuple[Array, Array, Array, float, float]:
     """Means, draws, replays, unit and freedom of an objective, as `Posterior` has them."""
-    _, plain, rest = explained(runs, seen, np.ones(len(runs)))
+    _, plain, rest = explained(runs, seen)
     alike = [at for at in range(len(plain)) if at != apart]
     similar = Fitted.of(places.among(alike), plain[alike], seed).correlation(places)
     unit, noise = _unit(plain), noise_of(rest, plain, seen, similar)
-    size = float(np.sqrt(np.diag(noise.covariance).mean()))  # what follows is in sizes of the noise
+    size = float(np.sqrt(noise.covariance[0, 0]))  # what follows is in sizes of the noise
     observed, around = least_squares(runs / size, seen, noise.covariance / size**2)
     prior = Fitted.of(places.among(alike), observed[alike], seed, around[np.ix_(alike, alike)])
     cover, nugget = prior.covariance(places)

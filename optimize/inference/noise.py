@@ -1,13 +1,12 @@
 """Noise of runs: what a replication does to all configurations, to similar ones, and to each alone.
 
 Run b of configuration i gives, in an objective, theta_i + beta_b + epsilon_ib. beta_b is the effect of the
-replication, whose random numbers all configurations share. epsilon_ib is noise. Its variance is the
-configuration's own, shrunk towards that of all. In a replication, noise is the more alike the more alike the
-configurations are. Arrays of runs are configurations x replications, of one objective.
+replication, whose random numbers all configurations share. epsilon_ib is noise, of one variance. In a
+replication, noise is the more alike the more alike the configurations are. Arrays of runs are configurations
+x replications, of one objective.
 
-Sources: C. Morris, Parametric Empirical Bayes Inference, JASA 78, 1983 (variances of few runs); X. Chen, B.
-Ankenman and B. Nelson, The Effects of Common Random Numbers on Stochastic Kriging Metamodels, ACM TOMACS
-22(2), 2012 (noise of similar configurations).
+Source: X. Chen, B. Ankenman and B. Nelson, The Effects of Common Random Numbers on Stochastic Kriging
+Metamodels, ACM TOMACS 22(2), 2012 (noise of similar configurations).
 """
 
 from __future__ import annotations
@@ -16,36 +15,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import digamma, polygamma
 from scipy.stats import beta
 
 from gridtune.optimize.replication.compare import Array
 
-MOST_ALIKE = 100.0  # prior degrees of freedom of a configuration's noise variance, at most
-ENOUGH = 5  # configurations from which is told how much their variances differ
-ROUNDING = 1e-9  # of the common variance: sums of squares of configurations without noise
-SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)  # of their noise that equal configurations would have in common
+SHARES = (0.1, 0.3, 0.5, 0.7, 0.9, 0.98)  # of their noise that equal configurations would have in common
 PRIOR = beta(3, 2)  # of that share
-LEAST_SHOWN = 1e-6  # of its noise, that the residuals of a configuration show
+LEAST_SHOWN = 1e-6  # of the noise of a run, that all residuals show
 LEAST_SHARED, MOST_SHARED = 1e-9, 1e6  # variance of replication effects, in that of a run
 
 
-def explained(runs: Array, seen: Array, precision: Array) -> tuple[Array, Array, Array]:
+def explained(runs: Array, seen: Array) -> tuple[Array, Array, Array]:
     """Replication effects, means of configurations without them, and residuals.
 
-    The effects are weighted least squares, 0 in the mean over replications.
+    The effects are least squares, 0 in the mean over replications.
 
     Args:
         runs: what each run gave; 0 where there is none.
         seen: which configuration was run in which replication.
-        precision: weights of the configurations.
     """
     counts = seen.sum(axis=1)
-    weights = seen * precision[:, None]
     off = np.where(seen, runs - (runs.sum(axis=1) / counts)[:, None], 0.0)
-    normal = np.diag(weights.sum(axis=0)) - (weights / counts[:, None]).T @ seen
-    effects = np.linalg.pinv(normal, hermitian=True) @ (off.T @ precision)
+    normal = np.diag(seen.sum(axis=0)) - (seen / counts[:, None]).T @ seen
+    effects = np.linalg.pinv(normal, hermitian=True) @ off.sum(axis=0)
     effects -= effects.mean()
     rest = np.where(seen, runs - effects, 0.0)
     means = rest.sum(axis=1) / counts
@@ -84,8 +76,7 @@ def noise_of(rest: Array, means: Array, seen: Array, similar: Array) -> Noise:
     for share in SHARES:
         alike = share * similar + (1 - share) * np.eye(len(means))
         beyond = beyond_effects(seen, alike)
-        sizes = np.sqrt(variances(rest, means, seen, beyond))
-        covariance = alike * np.outer(sizes, sizes)
+        covariance = alike * variance(rest, means, seen, beyond)
         likelihood = _likelihood(rest[again], seen[again], covariance[np.ix_(again, again)])
         tried.append((likelihood + PRIOR.logpdf(share), Noise(covariance, degrees_of_freedom(beyond))))
     return max(tried, key=lambda one: one[0])[1]
@@ -121,8 +112,8 @@ def degrees_of_freedom(beyond: Sequence[tuple[Array, Array]]) -> float:
     return max(float(whole**2 / squares) * (1 - 1 / len(beyond)), 1.0) if len(beyond) > 1 else 1.0
 
 
-def variances(rest: Array, means: Array, seen: Array, beyond: Sequence[tuple[Array, Array]]) -> Array:
-    """Variance of a run of each configuration, by its residuals, shrunk towards what all have in common.
+def variance(rest: Array, means: Array, seen: Array, beyond: Sequence[tuple[Array, Array]]) -> float:
+    """Variance of a run, by the residuals.
 
     Args:
         rest: residuals, as `explained` gives them.
@@ -130,43 +121,14 @@ def variances(rest: Array, means: Array, seen: Array, beyond: Sequence[tuple[Arr
         seen: which configuration was run in which replication.
         beyond: as `beyond_effects` gives it.
     """
-    own, free = (rest**2).sum(axis=1), seen.sum(axis=1) - 1
-    shown = np.zeros(len(own))  # what residuals show of noise: the rest is in the means and the effects
+    shown, counts = np.zeros(len(rest)), seen.sum(axis=1)
     for at, common in beyond:
         shown[at] += np.diag(common)
-    shown = (shown * free / (free + 1)).clip(LEAST_SHOWN)
+    # The rest of the noise is in the means and the effects.
+    whole = max(float(shown @ (1 - 1 / counts)), LEAST_SHOWN)
     # What never varies has no noise; a little keeps the arithmetic going.
     least = max(1e-10 * means.var(), (1e-9 * np.abs(means).max()) ** 2, 1e-30)
-    every = own.sum() / shown[free > 0].sum() + least
-    own *= free / shown
-    prior = _prior_freedom(own / every, free)
-    return np.asarray((prior * every + own) / (prior + free))
-
-
-def _prior_freedom(own: Array, free: Array) -> float:
-    """Prior degrees of freedom of a configuration's noise variance, by how alike the variances are.
-
-    Few would trust configurations by their own few runs, and those that look best are among those whose noise
-    looks least. Many would give noise to those that have none.
-
-    Args:
-        own: sums of squared residuals, by configuration.
-        free: their degrees of freedom.
-
-    Source: G. Smyth, Linear Models and Empirical Bayes Methods, Statistical Applications in Genetics and
-        Molecular Biology 3(1), 2004 (moments of the logarithms of variances).
-    """
-    known = (free > 1) & (own > ROUNDING)
-    if known.sum() < ENOUGH:
-        return MOST_ALIKE
-    half = free[known] / 2
-    noise = polygamma(1, half)  # what logarithms of variances differ by where the configurations are alike
-    logs = np.log(own[known]) - digamma(half)
-    off = (logs - np.average(logs, weights=1 / noise)) ** 2 * len(half) / (len(half) - 1) - noise
-    more = np.average(off, weights=1 / noise)
-    if more <= polygamma(1, MOST_ALIKE / 2):
-        return MOST_ALIKE
-    return 2 * float(brentq(lambda half: polygamma(1, half) - more, 1e-3, MOST_ALIKE))
+    return float((rest**2).sum() / whole + least)
 
 
 def least_squares(runs: Array, seen: Array, noise: Array) -> tuple[Array, Array]:
@@ -183,14 +145,14 @@ def least_squares(runs: Array, seen: Array, noise: Array) -> tuple[Array, Array]
     Source: A. Aitken, On Least Squares and Linear Combination of Observations, 1936; H. Patterson and R.
         Thompson, Recovery of Inter-Block Information when Block Sizes are Unequal, Biometrika 58(3), 1971.
     """
-    sizes = np.diag(noise)
-    effects, level, _ = explained(runs, seen, 1 / sizes)
-    common = np.clip(effects.var(), LEAST_SHARED * sizes.min(), MOST_SHARED * sizes.min())
+    size = noise[0, 0]
+    effects, level, _ = explained(runs, seen)
+    common = np.clip(effects.var(), LEAST_SHARED * size, MOST_SHARED * size)
     off = np.where(seen, runs - level[:, None], 0.0)
     precision, pulled, _ = _joined(off, seen, noise, common)
     # The level is left out before inverting: where the effects vary much it is hardly known at all.
     known = precision.sum(axis=1)
-    every = np.full_like(precision, 1 / len(sizes))
+    every = np.full_like(precision, 1 / len(noise))
     covariance = np.linalg.inv(precision - np.outer(known, known) / known.sum() + every) - every
     return level + covariance @ (pulled - known * (pulled.sum() / known.sum())), covariance
 

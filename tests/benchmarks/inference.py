@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import fmean, stdev
@@ -31,28 +31,21 @@ RUNS = 100
 SEEDS = {"stand-in": 20, "dirac-wide": 4, "egee-sites": 4}  # searches, from `FIRST` on
 FIRST = 301
 WHOLE = "nothing"
-VARIANCES = noise.variances
 SHOWN = {
     "true hypervolume": "volume", "Brier score of P": "brier", "coverage": "coverage",
     "claimed / true hypervolume": "claimed",
 }  # fmt: skip
 
 
-def no_effects(runs: Array, seen: Array, precision: Array) -> tuple[Array, Array, Array]:
+def no_effects(runs: Array, seen: Array) -> tuple[Array, Array, Array]:
     """As `noise.explained`, without effects of replications."""
     means = runs.sum(axis=1) / seen.sum(axis=1)
     return np.zeros(runs.shape[1]), means, np.where(seen, runs - means[:, None], 0.0)
 
 
-def equal_noise(rest: Array, means: Array, seen: Array, beyond: Sequence[tuple[Array, Array]]) -> Array:
-    """As `noise.variances`, with the mean of all for each."""
-    return np.full(len(means), VARIANCES(rest, means, seen, beyond).mean())
-
-
 PARTS: Mapping[str, tuple[tuple[Any, str, Any], ...]] = {
     WHOLE: (),
     "raised odds": ((posterior, "_missing_odds", lambda *_: 0.0),),
-    "noise of each configuration": ((noise, "variances", equal_noise),),
     "correlated noise": ((noise, "SHARES", (1e-6,)),),
     "effects of replications": (
         (gaussian_process, "explained", no_effects),
