@@ -248,7 +248,7 @@ def test_no_mean_is_below_0_where_no_run_is():
     for member in found.members:
         both = member.evaluation.objectives, member.estimates
         if {x for some in both for x in some["unhappy_users"].values} == {0.0}:
-            assert 0 <= found.value(member.evaluation.number, UNHAPPY) < 0.1
+            assert 0 <= found.value(member.evaluation.number, UNHAPPY) < 0.2
 
 
 def test_chances_are_drawn_with_the_seed_of_the_search():
