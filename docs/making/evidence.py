@@ -157,12 +157,6 @@ MEASURED = (
     found("claims", CLAIMED, f"claims {ENDLESS}"),
     found("claim_mutants.json", CLAIMED, f"claims --mutants {ENDLESS}"),
     found("claim_seeds.json", CLAIMED, f"claims --seeds {ENDLESS}"),
-    timed(
-        "event_price.json",
-        "event_price > docs/data/event_price.json",
-        "tests/benchmarks/event_price.c",
-        needs="cc",
-    ),
     timed("speed.json", "speed --rows docs/data/speed.json", *SIMULATOR, needs="real traces, SimPy"),
     timed("scaling.jsonl", "scaling --rows docs/data/scaling.jsonl", *SIMULATOR),
     timed(

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from math import log
-from pathlib import Path
 from typing import Any
-
-PRICE = Path(__file__).parents[1] / "data" / "event_price.json"
-PROJECT = Path(__file__).parents[2] / "pyproject.toml"
-
 
 SPEEDS = (  # what is simulated, and the benchmarks of which the times are shown
     ("LPC-EGEE, 235,000 rows on 140 processors, EASY / conservative",
@@ -53,18 +47,11 @@ def speed_table(rows: dict[str, Any]) -> str:
 
 
 def scaling_table(rows: list[dict[str, Any]]) -> str:
-    """Time and memory of runs with 1, 4 and 16 times as much; exponents over the jobs, from 4 to 16 times.
-
-    The limit is what a bare event loop in C would need for as many events.
-    """
-    price = json.loads(PRICE.read_text(encoding="utf-8"))["seconds per event"]
+    """Time and memory of runs with 1, 4 and 16 times as much; exponents over the jobs, from 4 to 16 times."""
     lines = [
-        _line(
-            "what there is 1, 4, 16 times of", "jobs", "CPU s", "exponent", "MB", "exponent",
-            "limit at 16 times, s", "times the limit",
-        ),
-        "|---|---|---|---:|---|---:|---:|---:|",
-    ]  # fmt: skip
+        _line("what there is 1, 4, 16 times of", "jobs", "CPU s", "exponent", "MB", "exponent"),
+        "|---|---|---|---:|---|---:|",
+    ]
     for case in dict.fromkeys(row["case"] for row in rows):
         mine = sorted((row for row in rows if row["case"] == case), key=lambda row: row["scale"])
         cells = [", ".join(f"{row['jobs']:,}" for row in mine)]
@@ -75,8 +62,6 @@ def scaling_table(rows: list[dict[str, Any]]) -> str:
             # Where there are no more jobs, over what there is more of.
             per = log(grown) if grown > 1.5 else log(more["scale"] / less["scale"])
             cells.append(f"{log(more[key] / less[key]) / per:.2f}")
-        limit = price * more["events"]
-        cells += [f"{limit:.4f}", f"{more['seconds'] / limit:,.0f}"]
         lines.append(_line(case, *cells))
     return "\n".join(lines)
 

@@ -83,8 +83,7 @@ peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 memory, begin = peak(), time.process_time()
 run = simulate(scenario, seed)
 seconds = time.process_time() - begin
-print(json.dumps({"jobs": len(run.record.jobs), "seconds": seconds, "grown": peak() - memory,
-                  "events": run.metrics["events"].value}))
+print(json.dumps({"jobs": len(run.record.jobs), "seconds": seconds, "grown": peak() - memory}))
 """
 
 
