@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections import defaultdict
 from pathlib import Path
 from statistics import fmean, stdev
@@ -43,7 +42,7 @@ def searched(name: str, runs: int, seed: int, sampler: str, *, alone: bool) -> d
         sampler: who proposes.
         alone: whether all runs go to new configurations, and the front is that of their means.
     """
-    where, began = arena(name), time.process_time()
+    where = arena(name)
     limit = {"budget": runs} if alone else {"runs": runs}
     found = loop.search(
         where.scenario,
@@ -57,7 +56,7 @@ def searched(name: str, runs: int, seed: int, sampler: str, *, alone: bool) -> d
         validation_replications=0 if alone else None,
     ).archive
     row = {"arena": name, "runs": runs, "seed": seed, "sampler": sampler, "alone": alone}
-    return row | judged(where, found, alone=alone) | {"cpu": time.process_time() - began}
+    return row | judged(where, found, alone=alone)
 
 
 def judged(where: Arena, found: Archive, *, alone: bool = False) -> dict[str, Any]:
@@ -121,7 +120,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     for row in rows:
         groups[row["arena"], row["runs"], row["sampler"] + (" alone" if row["alone"] else "")].append(row)
     lines = ["| arena | runs | search | searches | true hypervolume | precision | on front | claimed / true "
-             "| intervals | P off by | CPU s |", "|" + "---|" * 11]  # fmt: skip
+             "| intervals | P off by |", "|" + "---|" * 10]  # fmt: skip
     for (name, runs, who), some in sorted(groups.items()):
         volumes = [row["volume"] for row in some]
         error = stdev(volumes) / len(volumes) ** 0.5 if len(volumes) > 1 else float("nan")
@@ -131,8 +130,7 @@ def table(rows: list[dict[str, Any]]) -> str:
             f"| {name} | {runs} | {who} | {len(some)} | {fmean(volumes):.3f} ± {error:.3f} "
             f"| {fmean(row['precision'] for row in some):.2f} | {fmean(row['on_front'] for row in some):.0f} "
             f"| {f'{fmean(claimed):.2f}' if claimed else ''} "
-            f"| {f'{100 * fmean(held):.0f} %' if held else ''} | {_worst_bin(some)} "
-            f"| {fmean(row['cpu'] for row in some):.0f} |"
+            f"| {f'{100 * fmean(held):.0f} %' if held else ''} | {_worst_bin(some)} |"
         )
     return "\n".join(lines)
 
