@@ -9,7 +9,7 @@ import pytest
 from gridtune.model.metrics.labels import KINDS, label
 from gridtune.model.metrics.registry import HARM_METRICS, METRICS, Definition, Metric, definition
 from gridtune.optimize.front.front import front
-from gridtune.optimize.recommend.harm import beyond, harms, harms_of_replay, worst_of
+from gridtune.optimize.recommend.harm import beyond, harms, harms_in_some, harms_of_replay, worst_of
 from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.guards import excess_waits, failing
@@ -36,6 +36,21 @@ def test_what_gets_worse_is_told_of_every_class(name):
     assert told(name, before, after) == [name]
     assert told(name, after, before) == []
     assert told(name, before, (105 - NOISE).tolist()) == [], "a twentieth is no harm"
+
+
+def test_what_is_worse_in_one_replication_of_ten_is_told_with_their_share():
+    before = {"waited_max": [100.0] * 12, "waited_day": [1.0] * 12, "waiting_mean": [nan, *[100.0] * 11]}
+    after = {
+        "waited_max": [150.0, 130.0, *[50.0] * 10],
+        "waited_day": [2.0, *[0.0] * 11],
+        "waiting_mean": [150.0, 140.0, 105.0, *[50.0] * 9],
+    }
+    (one,) = harms_in_some(before, after, {"waited_max": "s"}, ())
+    assert (one.metric, one.unit, one.part) == ("waited_max", "s", pytest.approx(1 / 6))
+    assert (one.baseline, one.mean) == (100.0, 140.0)
+    assert harms_in_some(before, after, {}, {"waited_max"}) == (), "told anyway"
+    few = {name: values[:6] for name, values in before.items()}, {name: v[:6] for name, v in after.items()}
+    assert [one.metric for one in harms_in_some(*few, {}, ())] == ["waited_day", "waited_max", "waiting_mean"]
 
 
 @pytest.mark.parametrize("name", ["global_wait_mean", "campaign_unfairness", "refused", "meta_waiting_mean"])

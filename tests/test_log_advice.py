@@ -15,7 +15,7 @@ from gridtune.optimize.budget import Budget, Meter
 from gridtune.optimize.commands.export import exported
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
-from gridtune.optimize.report.answer import answer, harm_text
+from gridtune.optimize.report.answer import answer, changes_text, harm_text
 from gridtune.optimize.runs.stored import load as load_study
 from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_ELIMINATION, FIRST_VALIDATION
 from gridtune.optimize.search import search
@@ -223,6 +223,18 @@ def of_two_changes(log, more, cases=(), **options):
 
 
 VARY = ["site.cluster.policy=fcfs,easy", f"{QUOTA}=none,8"]
+
+
+def test_what_is_worse_in_some_of_the_drawn_weeks_has_a_line_of_its_own(log, monkeypatch):
+    def more(easy, limited, k, noise, case):
+        seldom = FIRST_CONFIRMATION <= k < AS_LOGGED and k % 6 == 0
+        return {"waited_max": 86400.0 * (2 if seldom and easy else 1), "waited_p95.length-short": 100.0}
+
+    advice = of_two_changes(log, more)
+    (harm,) = advice.harms
+    assert (harm.metric, harm.part) == ("waited_max", pytest.approx(1 / 6))
+    assert harm_text(harm) == "longest wait 100 % higher (in 17 % of the replications)"
+    assert "in some replications also: longest wait 100 % higher" in " ".join(changes_text(advice, 80))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import isfinite
+from statistics import fmean
 
 from gridtune.model.metrics.registry import Definition, definition
 from gridtune.optimize.records.difference import difference
@@ -16,6 +17,7 @@ SATISFACTION = {"unfairness", "unfairness_jain", "unfairness_spread"}  # no harm
 SILENT = {"excess", "cancelled"}  # words of what guards measure, and of what users withdraw
 MUCH = 1.5  # times another harm
 RATE = 0.05  # false discovery rate
+SOME = 0.1  # of the replications of a log: what gets worse in fewer of them is not reported
 UNHAPPY = "unhappy_users"
 WATCHED = {  # words of a metric's name: how users and their work fare, not what it costs a middleware
     "wait", "waiting", "waited", "response", "turnaround", "slowdown", "completed", "executed", "goodput",
@@ -92,6 +94,36 @@ def harms_of_replay(
         if known is not None and isfinite(before) and isfinite(after) and _worse(known, gap):
             found.append(Harm(name, units.get(name, ""), before, after, gap, gap, replay=True, load=load))
     return _told(found)
+
+
+def harms_in_some(
+    baseline: Mapping[str, Sequence[float]],
+    changed: Mapping[str, Sequence[float]],
+    units: Mapping[str, str],
+    told: Collection[str],
+) -> tuple[Harm, ...]:
+    """Metrics that are worse by more than a tenth in some replications only, be it one in ten.
+
+    Of a log whose weeks are drawn anew: later weeks may be like those of few replications.
+
+    Args:
+        baseline, changed: metrics by name, one value per replication; the same replications for both.
+        units: of the metrics.
+        told: names of metrics that are told anyway.
+    """
+    worse = dict[str, list[Harm]]()
+    count = min(map(len, baseline.values()), default=0)
+    for at in range(count):
+        before, after = ({name: side[name][at] for name in side} for side in (baseline, changed))
+        for one in harms_of_replay(before, after, units):
+            worse.setdefault(one.metric, []).append(one)
+    found = []
+    for name, some in worse.items():
+        if name not in told and len(some) >= SOME * count:
+            start, mean = fmean(one.baseline for one in some), fmean(one.mean for one in some)
+            gap = mean - start
+            found.append(Harm(name, some[0].unit, start, mean, gap, gap, part=len(some) / count))
+    return _ordered(found)
 
 
 def beyond(found: Iterable[Harm], baseline: Mapping[str, float]) -> list[Harm]:

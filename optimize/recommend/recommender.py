@@ -17,7 +17,15 @@ import numpy as np
 from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.elimination import Candidate, Elimination, breaks
-from gridtune.optimize.recommend.harm import MUCH, beyond, harms, harms_of_replay, ratio, worst_of
+from gridtune.optimize.recommend.harm import (
+    MUCH,
+    beyond,
+    harms,
+    harms_in_some,
+    harms_of_replay,
+    ratio,
+    worst_of,
+)
 from gridtune.optimize.recommend.plan import Plan, plan
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.recommend.titles import title_of
@@ -294,17 +302,18 @@ class Recommender:
             return None
         harmed = harms(start.metrics, sample.metrics, units, changes)
         # What the mean over the cases hides is told of objectives, too.
-        harmed += _by_case(start, sample, lambda was, now: harms(was, now, units, ()))
+        harmed = worst_of(harmed + _by_case(start, sample, lambda was, now: harms(was, now, units, ())))
         remarks = self.remarks
         if self._replay:
             replay = self._replayed(configuration)
             if replay.broken is not None:
                 self.refused[number] = replay.broken
                 return None
-            harmed, remarks = harmed + replay.harmed, replay.remarks
+            harmed, remarks = worst_of(harmed + replay.harmed), replay.remarks
+            harmed += harms_in_some(start.metrics, sample.metrics, units, {one.metric for one in harmed})
         self.refused.pop(number, None)
         self.remarks = remarks
-        return self._made(candidate, configuration, changes, worst_of(harmed), sample.evaluation.replications)
+        return self._made(candidate, configuration, changes, harmed, sample.evaluation.replications)
 
     def _replayed(self, configuration: Configuration) -> Replay:
         """Replays of the log as it is, and with more jobs as far as runs allow."""

@@ -30,7 +30,7 @@ class ParameterChange:
 
 @dataclass(frozen=True)
 class Harm:
-    """A metric that gets worse by more than a tenth: significantly, or in a replay of whole logs.
+    """A metric that gets worse by more than a tenth: significantly, in a replay of logs, or in some runs.
 
     Attributes:
         metric: its name, with the class of jobs behind a dot where it is about one.
@@ -40,6 +40,8 @@ class Harm:
         replay: whether it is of one run of each on the logs as they are.
         load: times the logs' load, of such a run.
         case: the one of several scenarios or seeds that it is found in; empty for the mean over all.
+        part: share of the replications in which it gets worse, where it does not in the mean of all; then
+            `baseline` and `mean` are those of these replications.
     """
 
     metric: str
@@ -51,6 +53,7 @@ class Harm:
     replay: bool = False
     load: float = 1.0
     case: str = ""
+    part: float = 1.0
 
 
 @dataclass(frozen=True)

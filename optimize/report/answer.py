@@ -35,6 +35,7 @@ TITLE = 14  # letters in a line of a column's title
 HARMS = 3  # that are named; the others are counted
 MAIN = "  (most of the effect)"  # behind a change
 ELSEWHERE = "worse elsewhere"  # outside the table
+IN_SOME = "in some replications also"
 WORSE = "!"  # behind a change for the worse
 NOTHING = "nothing by more than a tenth"
 
@@ -199,8 +200,10 @@ def _group_text(path: str, group: Sequence[ParameterChange]) -> str:
 
 
 def _harms(one: Recommendation, most: int) -> list[str]:
-    """What else gets worse, and what under a higher load: a line each."""
-    made = [named_harms(ELSEWHERE, [harm for harm in one.harms if harm.load == 1], most)]
+    """What else gets worse, what in some replications, and what under a higher load: a line each."""
+    made = [named_harms(ELSEWHERE, [harm for harm in one.harms if harm.load == harm.part == 1], most)]
+    if some := [replace(harm, part=1.0) for harm in one.harms if harm.part < 1]:
+        made.append(named_harms(IN_SOME, some, most))
     if busier := [harm for harm in one.harms if harm.load > 1]:
         plain = [replace(harm, replay=False, load=1.0) for harm in busier]
         made.append(named_harms(f"{_more_load(busier[0])} also", plain, most))
@@ -228,6 +231,7 @@ def harm_text(one: Harm) -> str:
     way = "lower" if gap < 0 else "higher"
     where = " (log as it is)" if one.replay else ""
     where = f" ({_more_load(one)})" if one.load > 1 else where
+    where = f" (in {100 * one.part:.0f} % of the replications)" if one.part < 1 else where
     where = f" (in {one.case}{', log as it is' * one.replay})" if one.case else where
     if name.percent:
         return f"{name} {abs(100 * gap):.2g} points {way}{where}"

@@ -5,8 +5,8 @@
 
 Searches of `batch/replay` with weeks of each log, with the objectives of a calibrated scenario. Baseline and
 recommendations replay the weeks after those of the search as they were logged. A metric of a class of jobs or
-users is worse if it grows by more than a tenth. It is named if the answer says so, of the log as it is or of
-one with a higher load (`busier`).
+users is worse if it grows by more than a tenth. It is named if the answer says so, for some replications only
+(`some`), or only for a higher load (`busier`).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ WEEK = 7 * 86400.0
 RUNS = 300
 CLASSES = ("waited_", "waiting_mean.", "slowdown_mean.")
 MUCH = 1.1  # times the baseline's value
+PLACES = ("named", "some", "busier")  # the first that has it counts
 
 
 class Log(NamedTuple):
@@ -85,20 +86,30 @@ def judged(one: dict[str, Any], baseline: dict[str, float], changed: dict[str, f
     """What the weeks held back say of a recommendation; metrics that are not finite say nothing."""
     names = [name for name in baseline if name.startswith(CLASSES)]
     names = [name for name in names if isfinite(baseline[name]) and isfinite(changed.get(name, nan))]
-    said = {harm["metric"]: harm["load"] for harm in one["harms"]}
+    said = {harm["metric"]: _place(harm) for harm in one["harms"]}
     worse = {name: [baseline[name], changed[name]] for name in names if changed[name] > MUCH * baseline[name]}
-    # The class that waits longest is told by its own name.
-    now = [pair for name, pair in worse.items() if said.get(name) == 1]
-    named = [pair for name, pair in worse.items() if name in said]
+    sorted_out: dict[str, dict[str, list[float]]] = {}
+    left = worse
+    for place in PLACES:
+        # The class that waits longest is told by its own name.
+        pairs = [pair for name, pair in worse.items() if said.get(name) == place]
+        sorted_out[place] = {name: pair for name, pair in left.items() if pair in pairs}
+        left = {name: pair for name, pair in left.items() if pair not in pairs}
+    sorted_out["unsaid"] = left
     return {
         "letter": one["letter"],
         "slowdown": [baseline["slowdown_mean"], changed["slowdown_mean"]],
         "longest": [baseline["waited_max"], changed["waited_max"]],
         "statements": len(names),
-        "named": {name: pair for name, pair in worse.items() if pair in now},
-        "busier": {name: pair for name, pair in worse.items() if pair in named and pair not in now},
-        "unsaid": {name: pair for name, pair in worse.items() if pair not in named},
+        **sorted_out,
     }
+
+
+def _place(harm: dict[str, Any]) -> str:
+    """Where the answer names a harm."""
+    if harm["load"] > 1:
+        return "busier"
+    return "some" if harm["part"] < 1 else "named"
 
 
 def main() -> None:
