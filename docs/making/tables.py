@@ -63,16 +63,6 @@ def signal_table(rows: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def federations_table(rows: dict[str, Any]) -> str:
-    """Signal over noise of the federations' objectives over random configurations."""
-    scenarios = ("federation/small", "federation/lcg-week")
-    lines = [_line("objective", *(f"`{one}`" for one in scenarios)), "|---|---:|---:|"]
-    for objective in rows[scenarios[0]]["objectives"]:
-        found = (rows[one]["metrics"][objective]["ratio"] for one in scenarios)
-        lines.append(_line(f"`{objective}`", *(f"{one:.3g}" for one in found)))
-    return "\n".join(lines)
-
-
 def front_signal_table(data: dict[str, Any]) -> str:
     """Signal over noise of one run on the fronts of the default sampler, the lowest and the highest."""
     lines = [_line("objective", "lowest", "highest"), "|---|---:|---:|"]
@@ -126,7 +116,6 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     },
     "four-parameters.md": {"four_parameters": search_tables.four_parameters_table},
     "federation.md": {
-        "signal federations": federations_table,
         "federation": search_tables.fronts_table,
         "federation fronts": front_signal_table,
         "federation volumes": search_tables.volumes_text,
