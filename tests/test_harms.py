@@ -38,19 +38,28 @@ def test_what_gets_worse_is_told_of_every_class(name):
     assert told(name, before, (105 - NOISE).tolist()) == [], "a twentieth is no harm"
 
 
-def test_what_is_worse_in_one_replication_of_ten_is_told_with_their_share():
+def test_what_is_worse_in_a_tenth_of_the_replications_is_told_with_their_share():
     before = {"waited_max": [100.0] * 12, "waited_day": [1.0] * 12, "waiting_mean": [nan, *[100.0] * 11]}
     after = {
         "waited_max": [150.0, 130.0, *[50.0] * 10],
         "waited_day": [2.0, *[0.0] * 11],
-        "waiting_mean": [150.0, 140.0, 105.0, *[50.0] * 9],
+        "waiting_mean": [150.0, 140.0, 105.0, *[50.0] * 9],  # worse in one of those that both have
     }
     (one,) = harms_in_some(before, after, {"waited_max": "s"}, ())
     assert (one.metric, one.unit, one.part) == ("waited_max", "s", pytest.approx(1 / 6))
     assert (one.baseline, one.mean) == (100.0, 140.0)
     assert harms_in_some(before, after, {}, {"waited_max"}) == (), "told anyway"
-    few = {name: values[:6] for name, values in before.items()}, {name: v[:6] for name, v in after.items()}
-    assert [one.metric for one in harms_in_some(*few, {}, ())] == ["waited_day", "waited_max", "waiting_mean"]
+    assert (one.low, one.high) == (40.0, 40.0)
+
+
+@pytest.mark.parametrize(
+    ("count", "worse", "told"), [(10, 1, 0), (10, 2, 1), (20, 2, 1), (30, 2, 0), (1, 1, 0)]
+)
+def test_what_is_worse_in_fewer_replications_is_not_told(count, worse, told):
+    before, after = [100.0] * count, [*[150.0] * worse, *[50.0] * (count - worse)]
+    assert len(harms_in_some({"waited_max": before}, {"waited_max": after}, {}, ())) == told
+    zero = [0.0] * count
+    assert harms_in_some({"waited_max": zero}, {"waited_max": [1e-13] * count}, {}, ()) == ()
 
 
 @pytest.mark.parametrize("name", ["global_wait_mean", "campaign_unfairness", "refused", "meta_waiting_mean"])

@@ -214,9 +214,10 @@ def of_two_changes(log, more, cases=(), **options):
         return {name: Metric(value, "") for name, value in made.items()}
 
     scenario = load("batch/replay").override({"workload.trace": str(log), "site.cluster.policy": "fcfs"})
+    options = {"objectives": ["slowdown_mean"], **options}
     options = {"runs": 300, "allow_starvation": True, "vary": VARY, **options}
     (advice,) = search(
-        scenario, work=work, baseline=True, objectives=["slowdown_mean"], replications=2, allow_loss=True,
+        scenario, work=work, baseline=True, replications=2, allow_loss=True,
         others=[replace(scenario, name=name) for name in cases], **options,
     ).archive.recommendations  # fmt: skip
     return advice
@@ -225,16 +226,45 @@ def of_two_changes(log, more, cases=(), **options):
 VARY = ["site.cluster.policy=fcfs,easy", f"{QUOTA}=none,8"]
 
 
-def test_what_is_worse_in_some_of_the_drawn_weeks_has_a_line_of_its_own(log, monkeypatch):
+def test_what_is_worse_in_some_of_the_drawn_weeks_has_a_line_of_its_own(log):
     def more(easy, limited, k, noise, case):
         seldom = FIRST_CONFIRMATION <= k < AS_LOGGED and k % 6 == 0
-        return {"waited_max": 86400.0 * (2 if seldom and easy else 1), "waited_p95.length-short": 100.0}
+        always = 50.0 * (FIRST_CONFIRMATION <= k < AS_LOGGED and easy)
+        return {"waited_max": 86400.0 * (2 if seldom and easy else 1), "killed": 10 + noise + always}
 
     advice = of_two_changes(log, more)
-    (harm,) = advice.harms
+    usual, harm = advice.harms
+    assert (usual.metric, usual.part) == ("killed", None), "told once"
     assert (harm.metric, harm.part) == ("waited_max", pytest.approx(1 / 6))
-    assert harm_text(harm) == "longest wait 100 % higher (in 17 % of the replications)"
-    assert "in some replications also: longest wait 100 % higher" in " ".join(changes_text(advice, 80))
+    assert harm_text(harm) == "longest wait 100 % higher (17 % of runs)"
+    lines = [line.strip() for line in changes_text(advice, 80)]
+    assert [line for line in lines if "longest wait" in line] == [
+        "in some runs also: longest wait 100 % higher (17 % of runs)"
+    ]
+
+
+def test_an_objective_that_gets_worse_is_told_by_the_table_alone(log):
+    def more(easy, limited, k, noise, case):
+        return {"waited_max": 86400.0 * (1 + 0.3 * (easy and k < AS_LOGGED)) + noise}
+
+    advice = of_two_changes(log, more, objectives=["slowdown_mean", "waited_max"])
+    assert not advice.objectives["waited_max"].better
+    assert advice.harms == ()
+
+
+def test_a_scenario_without_logs_names_no_harm_of_some_replications():
+    def work(task):
+        rng = np.random.default_rng([task.replication, 3])
+        push = task.values.get("middleware.kind") != "pull"
+        seldom = not push and task.replication % 4 == 0
+        made = {"slowdown_mean": 10.0 + 3 * push + rng.normal(), "waited_max": 2.0 if seldom else 1.0}
+        return {name: Metric(value, "") for name, value in (made | {"lost_fraction": 0.0}).items()}
+
+    (advice,) = search(
+        load("dirac/search"), work=work, vary=["middleware.kind=push,pull"], baseline=True, runs=150,
+        objectives=["slowdown_mean"], replications=4, allow_loss=True,
+    ).archive.recommendations  # fmt: skip
+    assert all(one.part is None for one in advice.harms)
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,21 @@ def test_the_answer_fits_with_four_objectives_and_many_changes(found):
     )
 
 
+@pytest.mark.parametrize("kind", [{}, {"part": 1 / 6}, {"load": 1.2}])
+def test_the_answer_fits_with_harm_of_every_kind_and_names_the_first(found, kind):
+    every = [Harm(f"waited_p95.queue-{k}", "s", 100.0, 900.0, 800.0, 800.0) for k in range(5)]
+    last = [replace(one, **more) for one in every for more in ({"part": 1 / 6}, {"load": 1.2})]
+    harms = (replace(every[0], **kind), *every[1:], *last)
+    some = tuple(replace(found.archive.recommendations[0], letter=letter, harms=harms) for letter in "ABC")
+    many = replace(found, archive=replace(found.archive, recommendations=some))
+    for advice in (some, [replace(one, changes=one.changes[:1]) for one in some]):
+        object.__setattr__(many.archive, "recommendations", tuple(advice))
+        said = answer(many, 80, study="results/x", seconds=1.0)
+        assert len(said.splitlines()) <= 24, said
+        assert max(map(len, said.splitlines())) <= 80
+        assert said.count("queue 0") == 3, said
+
+
 def test_where_a_comparison_is_too_wide_titles_give_way_first_then_values(found):
     (first, *_) = found.archive.recommendations
     (row,) = [row for row in rows(found) if row.name == first.letter]

@@ -17,7 +17,8 @@ SATISFACTION = {"unfairness", "unfairness_jain", "unfairness_spread"}  # no harm
 SILENT = {"excess", "cancelled"}  # words of what guards measure, and of what users withdraw
 MUCH = 1.5  # times another harm
 RATE = 0.05  # false discovery rate
-SOME = 0.1  # of the replications of a log: what gets worse in fewer of them is not reported
+SOME, FEWEST = 0.1, 2  # share and number of replications: what is worse in fewer is not reported
+ROUNDING = 1e-9  # differences below are none
 UNHAPPY = "unhappy_users"
 WATCHED = {  # words of a metric's name: how users and their work fare, not what it costs a middleware
     "wait", "waiting", "waited", "response", "turnaround", "slowdown", "completed", "executed", "goodput",
@@ -102,7 +103,7 @@ def harms_in_some(
     units: Mapping[str, str],
     told: Collection[str],
 ) -> tuple[Harm, ...]:
-    """Metrics that are worse by more than a tenth in some replications only, be it one in ten.
+    """Metrics that are worse by more than a tenth in some replications: two, or a tenth if these are more.
 
     Of a log whose weeks are drawn anew: later weeks may be like those of few replications.
 
@@ -112,14 +113,14 @@ def harms_in_some(
         told: names of metrics that are told anyway.
     """
     worse = dict[str, list[Harm]]()
-    count = min(map(len, baseline.values()), default=0)
+    count = min(map(len, [*baseline.values(), *changed.values()]), default=0)
     for at in range(count):
         before, after = ({name: side[name][at] for name in side} for side in (baseline, changed))
         for one in harms_of_replay(before, after, units):
             worse.setdefault(one.metric, []).append(one)
     found = []
     for name, some in worse.items():
-        if name not in told and len(some) >= SOME * count:
+        if name not in told and len(some) >= max(FEWEST, SOME * count):
             start, mean = fmean(one.baseline for one in some), fmean(one.mean for one in some)
             gap = mean - start
             found.append(Harm(name, some[0].unit, start, mean, gap, gap, part=len(some) / count))
@@ -159,7 +160,7 @@ def _told(found: Sequence[Harm]) -> tuple[Harm, ...]:
 
     Numbers of what is owed are small and may be equal by chance: each is told.
     """
-    told = [one for one in found if abs(one.mean - one.baseline) > LEAST * abs(one.baseline)]
+    told = [one for one in found if abs(one.mean - one.baseline) > max(LEAST * abs(one.baseline), ROUNDING)]
     owed = {one.metric for one in told if not _words(one.metric).isdisjoint(OWED)}
     keys = [(one.metric if one.metric in owed else "", one.baseline, one.mean, one.unit) for one in told]
     return _ordered(dict(zip(reversed(keys), reversed(told), strict=True)).values())

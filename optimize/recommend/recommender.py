@@ -310,7 +310,9 @@ class Recommender:
                 self.refused[number] = replay.broken
                 return None
             harmed, remarks = worst_of(harmed + replay.harmed), replay.remarks
-            harmed += harms_in_some(start.metrics, sample.metrics, units, {one.metric for one in harmed})
+            told = {one.metric for one in harmed if one.load == 1 and not one.case}
+            told |= {name for name, one in changes.items() if not one.better}  # by the table
+            harmed += harms_in_some(start.metrics, sample.metrics, units, told)
         self.refused.pop(number, None)
         self.remarks = remarks
         return self._made(candidate, configuration, changes, harmed, sample.evaluation.replications)

@@ -32,16 +32,18 @@ class ParameterChange:
 class Harm:
     """A metric that gets worse by more than a tenth: significantly, in a replay of logs, or in some runs.
 
+    Of the last two, nothing says how certain the difference is.
+
     Attributes:
         metric: its name, with the class of jobs behind a dot where it is about one.
         unit: of the metric.
         baseline, mean: mean of the baseline and of the recommendation, over the same replications.
-        low, high: 95 % interval of their difference; the difference itself in a replay.
+        low, high: 95 % interval of their difference; the difference itself where nothing says how certain.
         replay: whether it is of one run of each on the logs as they are.
         load: times the logs' load, of such a run.
         case: the one of several scenarios or seeds that it is found in; empty for the mean over all.
-        part: share of the replications in which it gets worse, where it does not in the mean of all; then
-            `baseline` and `mean` are those of these replications.
+        part: share of the replications in which it gets worse, where it does not significantly in the mean of
+            all; then `baseline` and `mean` are those of these replications. None of other harm.
     """
 
     metric: str
@@ -53,7 +55,7 @@ class Harm:
     replay: bool = False
     load: float = 1.0
     case: str = ""
-    part: float = 1.0
+    part: float | None = None
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ TITLE = 14  # letters in a line of a column's title
 HARMS = 3  # that are named; the others are counted
 MAIN = "  (most of the effect)"  # behind a change
 ELSEWHERE = "worse elsewhere"  # outside the table
-IN_SOME = "in some replications also"
+IN_SOME = "in some runs also"
 WORSE = "!"  # behind a change for the worse
 NOTHING = "nothing by more than a tenth"
 
@@ -178,12 +178,13 @@ def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:
     lines = [f"{path:<{wide}}  {_group_text(path, group)}" for path, group in groups.items()]
     lines = lines or ["nothing: keep the baseline"]
     running = [" ".join(line.split()) for line in lines]
-    harms, fewer = _harms(one, HARMS), _harms(one, 1)
+    harms, fewer, fewest = _harms(one, HARMS), _harms(one, 1), [named_harms(ELSEWHERE, one.harms, 1)]
     shapes = [[*([] if titled else [one.title]), *lines, *harms], ["; ".join(running), *fewer]]
+    shortest = running[0]
     for shown in range(len(running) - 1, 0, -1):
-        more = f"and {counted(len(running) - shown, 'more change')} (--export-diff {one.letter})"
-        short = f"{'; '.join(running[:shown])}; {more}"
-        shapes += [[short, *fewer], [short, *fewer[:1]]] if one.harms else [[short, *fewer], [short]]
+        shortest = f"{'; '.join(running[:shown])}; and {counted(len(running) - shown, 'more change')}"
+        shapes.append([f"{shortest} (--export-diff {one.letter})", *fewer])
+    shapes.append([shortest, *(fewest if one.harms else [])])
     made: list[list[str]] = []
     for shape in shapes:
         first, *rest = wrapped((f"     {line}" for line in shape), width)
@@ -200,9 +201,10 @@ def _group_text(path: str, group: Sequence[ParameterChange]) -> str:
 
 
 def _harms(one: Recommendation, most: int) -> list[str]:
-    """What else gets worse, what in some replications, and what under a higher load: a line each."""
-    made = [named_harms(ELSEWHERE, [harm for harm in one.harms if harm.load == harm.part == 1], most)]
-    if some := [replace(harm, part=1.0) for harm in one.harms if harm.part < 1]:
+    """What else gets worse, what in some runs, and what under a higher load: a line each."""
+    usual = [harm for harm in one.harms if harm.load == 1 and harm.part is None]
+    made = [named_harms(ELSEWHERE, usual, most)] if usual or not one.harms else []
+    if some := [harm for harm in one.harms if harm.part is not None]:
         made.append(named_harms(IN_SOME, some, most))
     if busier := [harm for harm in one.harms if harm.load > 1]:
         plain = [replace(harm, replay=False, load=1.0) for harm in busier]
@@ -231,8 +233,8 @@ def harm_text(one: Harm) -> str:
     way = "lower" if gap < 0 else "higher"
     where = " (log as it is)" if one.replay else ""
     where = f" ({_more_load(one)})" if one.load > 1 else where
-    where = f" (in {100 * one.part:.0f} % of the replications)" if one.part < 1 else where
     where = f" (in {one.case}{', log as it is' * one.replay})" if one.case else where
+    where += f" ({100 * one.part:.0f} % of runs)" if one.part is not None else ""
     if name.percent:
         return f"{name} {abs(100 * gap):.2g} points {way}{where}"
     if one.baseline <= 0 or one.mean / one.baseline >= MANY:

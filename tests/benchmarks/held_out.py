@@ -110,7 +110,7 @@ def _place(harm: dict[str, Any]) -> str:
     """Where the answer names a harm."""
     if harm["load"] > 1:
         return "busier"
-    return "some" if harm["part"] < 1 else "named"
+    return "named" if harm["part"] is None else "some"
 
 
 def main() -> None:
