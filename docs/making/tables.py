@@ -27,8 +27,8 @@ from tests.benchmarks import bench_signal, inference, recommended, search_qualit
 
 DOCS = Path(__file__).parents[1]
 SHOWN = (
-    "failed_fraction", "unhappy_users", "unfairness", "unfairness_jain", "shortfall_worst", "slowdown_worst",
-    "slowdown_worst_log", "slowdown_mean_log", "slowdown_geometric", "waiting_mean", "response_mean",
+    "failed_fraction", "unhappy_users", "unfairness", "unfairness_jain", "shortfall_worst",
+    "slowdown_worst_log", "slowdown_mean_log", "slowdown_geometric", "waiting_mean",
     "completed_work", "lost_work",
 )  # fmt: skip
 TWINS = {
