@@ -22,7 +22,7 @@ from gridtune.optimize.records.evaluations import (
     Objective,
 )
 from gridtune.optimize.records.recommendation import Harm, ParameterChange
-from gridtune.optimize.replication.guards import NO_MORE_LOSS
+from gridtune.optimize.replication.guards import NO_MORE_LOSS, NO_STARVATION
 from gridtune.optimize.report import frame as frames
 from gridtune.optimize.report.answer import (
     _fitted,
@@ -460,19 +460,38 @@ def test_signs_of_the_comparison_are_explained_only_where_they_stand(found):
     assert "? significance unknown" in " ".join(legend(unsure))
 
 
-def test_one_excluded_configuration_is_it_and_several_are_them(found):
-    def excluded(count):
+def test_what_gave_the_same_in_every_run_has_the_same_estimates():
+    study = search(validation=0)
+    last = front(study).on_front[0].evaluation
+    twin = replace(last, number=len(study.evaluations), values={**last.values, "without.effect": 1})
+    found = front(replace(study, evaluations=(*study.evaluations, twin)))
+    assert found.same == {twin.number: last.number}
+    assert found.posterior is not None
+    rows_of = {row.number: row for row in rows(found)}
+    one, other = rows_of[last.number], rows_of[twin.number]
+    means = [one.mean(objective) for objective in found.objectives]
+    assert [other.mean(objective) for objective in found.objectives] == means
+    assert means != [last.objectives[objective.name].mean for objective in found.objectives]
+    assert other.differences == one.differences
+    assert other.on_front == one.on_front
+
+
+def test_what_the_guards_exclude_is_told_in_one_sentence(found):
+    def excluded(lost, starved=0):
         made = []
         for at, one in enumerate(found.archive.evaluations):
-            lost = float(at < count)
-            made.append(
-                replace(one, cases={"": {EXCESS_LOSS: Estimate(lost, None, (lost,))}}, validated=None)
-            )
-        archive = replace(found.archive, evaluations=tuple(made), constraints=(NO_MORE_LOSS,))
-        return " ".join(caveats(front(archive, resamples=0)))
+            excess = {EXCESS_LOSS: float(at < lost), EXCESS_WAIT: float(at < starved)}
+            bound = {name: Estimate(value, None, (value,)) for name, value in excess.items()}
+            made.append(replace(one, cases={"": bound}, validated=None))
+        guards = (NO_MORE_LOSS, NO_STARVATION)
+        archive = replace(found.archive, evaluations=tuple(made), constraints=guards)
+        return caveats(front(archive, resamples=0))
 
-    assert "admits it)" in excluded(1)
-    assert "admits them)" in excluded(3)
+    assert excluded(0) == []
+    assert excluded(1) == ["Excluded: 1 that loses more mandatory work (--allow-loss) than the baseline"]
+    (both,) = excluded(3, 2)
+    assert "3 that lose more mandatory work (--allow-loss) and 2 that let some jobs wait" in both
+    assert both.endswith("(--allow-starvation) than the baseline")
 
 
 def test_changes_are_of_all_configurations_but_the_baseline_and_scenarios_only_where_there_are_several(found):

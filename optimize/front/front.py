@@ -88,6 +88,7 @@ class Front:
         certain: whether runs of a configuration repeat each other exactly: then one tells all.
         means: estimated means by number, an entry per objective, to be minimised: of members, the baseline,
             and all others that the posterior knows.
+        same: number of the configuration that stands for another one, which gave the same in every run.
     """
 
     archive: Archive
@@ -98,6 +99,7 @@ class Front:
     posterior: StudyPosterior | None = None
     certain: bool = False
     means: Mapping[int, Array] = field(default_factory=dict)
+    same: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def objectives(self) -> tuple[Objective, ...]:
@@ -187,7 +189,8 @@ def front(archive: Archive, *, resamples: int = RESAMPLES) -> Front:
     best = [member.evaluation for member in members if member.non_dominated]
     now = hypervolume([means[one.number] for one in best], objectives, corner)
     searched = hypervolume(_searched(best, baseline, objectives, means), objectives, corner)
-    return Front(archive, members, corner, now, searched, posterior, certain, means)
+    stands = {other: first for first, others in same.items() for other in others}
+    return Front(archive, members, corner, now, searched, posterior, certain, means, stands)
 
 
 def _by_posterior(

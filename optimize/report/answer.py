@@ -250,9 +250,9 @@ def caveats(front: Front) -> list[str]:
         guards = [guard for guard in front.archive.constraints if guard.metric == metric]
         count = len(infeasible(front, guards)) if guards else 0
         if count:
-            does, them = (one, "it") if count == 1 else (many, "them")
-            told.append(f"Excluded: {count} that {does} than the baseline ({option} admits {them})")
-    return [*told, *front.archive.remarks]
+            told.append(f"{count} that {one if count == 1 else many} ({option})")
+    excluded = [f"Excluded: {' and '.join(told)} than the baseline"] if told else []
+    return [*excluded, *front.archive.remarks]
 
 
 def _next_steps(front: Front, study: str, page: Path | None) -> list[str]:

@@ -111,7 +111,10 @@ class Row:
     @cached_property
     def differences(self) -> dict[str, Difference]:
         """What each objective changes by against the baseline, by name; empty if unknown."""
-        known = gains(self.front, self.evaluation) if self.evaluation else ()
+        archive, stands = self.front.archive, self.front.same.get(self.number)
+        other = None if stands == archive.baseline else stands
+        one = next((e for e in archive.evaluations if e.number == other), self.evaluation)
+        known = gains(self.front, one) if one else ()
         return {one.metric.name: one.difference for one in known}
 
     def mean(self, objective: Objective) -> float:
@@ -123,8 +126,9 @@ class Row:
         if self.advice is not None and standing is not None:
             gap = self.advice.objectives[objective.name].difference
             return self.front.value(standing.number, objective) + gap.mean
-        if self.number in self.front.means:
-            return self.front.value(self.number, objective)
+        number = self.front.same.get(self.number, self.number)
+        if number in self.front.means:
+            return self.front.value(number, objective)
         found = self.plain(objective)
         return nan if found is None else found.mean
 
