@@ -9,6 +9,7 @@ from statistics import fmean
 from gridtune.model.metrics.registry import Definition, definition
 from gridtune.optimize.records.difference import difference
 from gridtune.optimize.records.recommendation import Harm
+from gridtune.optimize.replication.guards import ROUNDING
 
 LEAST = 0.1  # of the baseline's mean: what gets worse by less is not reported
 OWED = {"failed", "unhappy", "missed"}
@@ -18,7 +19,6 @@ SILENT = {"excess", "cancelled"}  # words of what guards measure, and of what us
 MUCH = 1.5  # times another harm
 RATE = 0.05  # false discovery rate
 SOME, FEWEST = 0.1, 2  # share and number of replications: what is worse in fewer is not reported
-ROUNDING = 1e-9  # differences below are none
 UNHAPPY = "unhappy_users"
 WATCHED = {  # words of a metric's name: how users and their work fare, not what it costs a middleware
     "wait", "waiting", "waited", "response", "turnaround", "slowdown", "completed", "executed", "goodput",

@@ -302,19 +302,20 @@ class Recommender:
             return None
         harmed = harms(start.metrics, sample.metrics, units, changes)
         # What the mean over the cases hides is told of objectives, too.
-        harmed = worst_of(harmed + _by_case(start, sample, lambda was, now: harms(was, now, units, ())))
-        remarks = self.remarks
+        harmed += _by_case(start, sample, lambda was, now: harms(was, now, units, ()))
+        seldom, remarks = tuple[Harm, ...](), self.remarks
         if self._replay:
             replay = self._replayed(configuration)
             if replay.broken is not None:
                 self.refused[number] = replay.broken
                 return None
-            harmed, remarks = worst_of(harmed + replay.harmed), replay.remarks
+            harmed, remarks = harmed + replay.harmed, replay.remarks
             told = {one.metric for one in harmed if one.load == 1 and not one.case}
             told |= {name for name, one in changes.items() if not one.better}  # by the table
-            harmed += harms_in_some(start.metrics, sample.metrics, units, told)
+            seldom = harms_in_some(start.metrics, sample.metrics, units, told)
         self.refused.pop(number, None)
         self.remarks = remarks
+        harmed = worst_of(harmed) + seldom
         return self._made(candidate, configuration, changes, harmed, sample.evaluation.replications)
 
     def _replayed(self, configuration: Configuration) -> Replay:

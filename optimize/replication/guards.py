@@ -19,7 +19,7 @@ TOLERANCE = 0.005  # share of the mandatory work: jobs that the end of a run hap
 OF_CLASS = 0.05  # share of the mandatory work of a class, of which there is less and chance means more
 FAILURES = 0.1  # share of the mandatory jobs of a class that may fail beyond those of the baseline
 WITHHELD = ("never_submitted", "abandoned", "dropped")
-ROUNDING = 1e-9
+ROUNDING = 1e-9  # differences below are none
 LONGEST = "waited_max"
 CLASSES = ("waited_p95.size-", "waited_p95.length-", f"waited_p95.{QUEUE}", "waited_mean.worst-users")
 

@@ -111,9 +111,10 @@ class Row:
     @cached_property
     def differences(self) -> dict[str, Difference]:
         """What each objective changes by against the baseline, by name; empty if unknown."""
-        archive, stands = self.front.archive, self.front.same.get(self.number)
-        other = None if stands == archive.baseline else stands
-        one = next((e for e in archive.evaluations if e.number == other), self.evaluation)
+        archive, one = self.front.archive, self.evaluation
+        stands = self.front.same.get(self.number)
+        if stands is not None and stands != archive.baseline:
+            one = next(other for other in archive.evaluations if other.number == stands)
         known = gains(self.front, one) if one else ()
         return {one.metric.name: one.difference for one in known}
 
