@@ -8,8 +8,10 @@ from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import LEAST, Constraint, Estimate, Objective
 from gridtune.optimize.replication.chances import chances
 from gridtune.optimize.runs.table import evaluated
-from gridtune.optimize.samplers.base import Penalty
+from gridtune.optimize.samplers.base import Sampler
 from gridtune.optimize.search_space.constraints import constraints_of, excesses, tightest, violation
+from gridtune.optimize.search_space.parameter import Parameter
+from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios import ScenarioError, load
 from tests.fronts import estimate
 
@@ -107,18 +109,19 @@ def test_a_configuration_without_a_class_has_nothing_there_to_keep():
     assert [one.feasible for one in found] == [1.0, 0.0, 0.0]
 
 
-def test_penalties_put_feasible_configurations_first_and_then_the_least_violation():
-    penalty = Penalty((Objective("cost", "minimize"), Objective("gain", "maximize")))
-    results = [[1.0, 10.0], [3.0, 20.0], [0.0, 99.0], [0.0, 99.0], None]
-    told = penalty.penalised(results, [{}, {"x": -1.0}, {"x": 0.5}, {"x": 0.1, "y": -3.0}, {}])
-    assert told == [[1.0, 10.0], [3.0, 20.0], [6.0, -5.0], pytest.approx([5.2, -1.0]), None]
-    # What was feasible before still counts.
-    assert penalty.penalised([[2.0, 15.0], [0.0, 50.0]], [{"x": 0.5}, {"x": 1.0}]) == [
-        [6.0, -5.0],
-        [7.0, -10.0],
-    ]
-    alone = Penalty((Objective("cost", "minimize"),)).penalised([[5.0], [7.0]], [{"x": 2.0}, {"x": 1.0}])
-    assert alone == [[3.0], [2.0]]
+def test_to_a_sampler_that_knows_no_constraints_what_breaks_one_has_failed():
+    told = []
+
+    class Plain(Sampler):
+        def ask(self):
+            return []
+
+        def tell(self, results):
+            told.extend(results)
+
+    sampler = Plain(Space((Parameter("a", low=0.0, high=1.0),)), (Objective("cost", "minimize"),), 1, 4)
+    sampler.learn([[1.0], [2.0], [3.0], None], [{}, {"x": 0.5}, {"x": -1.0}, {}])
+    assert told == [[1.0], None, [3.0], None]
 
 
 def test_what_only_some_runs_of_a_configuration_have_is_not_constrained():

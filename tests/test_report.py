@@ -71,6 +71,9 @@ def found():
         ("waiting_p95.sdj", "waiting time of sdj jobs (95th percentile)"),
         ("meta_response_mean", "response time of meta-tasks (mean)"),
         ("my_own", "my own"),
+        ("lost_jobs.task", "lost task jobs"),
+        ("waited_day.length-long", "jobs of 1 to 8 h that waited longer than a day"),
+        ("lost_jobs.worst-size", "lost jobs of the worst class by processors"),
     ],
 )
 def test_metrics_are_labelled_as_people_write_them(name, written):
@@ -563,6 +566,15 @@ def test_runs_of_the_search_are_explained_where_a_configuration_has_no_others():
         configurations = [((0.5, 0.6), (10.0, 11.0)), ((0.1, 0.2), (20.0, 21.0))]
         found = plain(*configurations, baseline=0, validation=some)
         assert ("only in the search" in front_text(found, listed(found), 200)) == said
+
+
+def test_baseline_and_recommendations_have_the_runs_of_their_comparison(found):
+    advice = tuple(replace(one, replications=12) for one in found.archive.recommendations)
+    confirmed = replace(found, archive=replace(found.archive, recommendations=advice))
+    titles, cells, _ = texts(confirmed, listed(confirmed))
+    told, count = [row[titles.index("runs")] for row in cells], 1 + len(advice)
+    assert told[:count] == ["12"] * count
+    assert "12" not in told[count:]
 
 
 def test_means_and_their_errors_are_written_to_the_resolution_of_the_metric():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from gridtune.model.metrics.registry import QUEUE, QUEUE_METRICS
@@ -104,6 +105,7 @@ KINDS = {  # who is meant by what stands behind the dot of a metric's name; the 
     "worst-users": "the tenth of the users who wait longest",
 }
 REQUESTS = {"mandatory", "optional"}  # kinds of jobs that GridRPC clients submit
+JOBS = re.compile(r"\bjobs\b")
 WORDS = {"meta": "of meta-tasks", "background": "of local jobs"}  # at the head of a name, told at its end
 
 
@@ -117,8 +119,13 @@ def label(name: str) -> Label:
     found = LABELS.get(stem) or _composed(stem)
     if kind.startswith(QUEUE) and stem in QUEUE_METRICS:
         return found._replace(name=f"{found.name} in queue {kind.removeprefix(QUEUE)}")
+    if not dot:
+        return found
     whose = KINDS.get(kind) or f"{kind} {'requests' if kind in REQUESTS else 'jobs'}"
-    return found._replace(name=f"{found.name} of {whose}") if dot else found
+    told = JOBS.sub(whose, found.name, count=1)  # "lost jobs" are "lost local jobs"
+    if told == found.name or whose.startswith("the "):
+        told = f"{found.name} of {whose}"
+    return found._replace(name=told)
 
 
 def _composed(name: str) -> Label:

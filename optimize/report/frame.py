@@ -170,9 +170,10 @@ def _p(row: Row) -> str:
 
 
 def _runs(row: Row) -> str:
-    one = row.evaluation
-    if row.advice is not None and row.advice.replications:
-        return str(row.advice.replications)
+    one, beside = row.evaluation, row.front.archive.recommendations if row.is_baseline else ()
+    advice = row.advice or next(iter(beside), None)
+    if advice is not None and advice.replications:
+        return str(advice.replications)
     return "0" if one is None else str(one.validation_replications or f"{one.replications} search")
 
 

@@ -17,6 +17,7 @@ GUARDS = {
     EXCESS_LOSS: ("loses more mandatory work", "lose more mandatory work", "--allow-loss"),
     EXCESS_WAIT: ("lets some jobs wait much longer", "let some jobs wait much longer", "--allow-starvation"),
 }
+LONGER = "To try others, repeat the command with `--resume` and more `--budget`, `--runs` or `--time`"
 MOST_OF_IT = 0.5  # share of a recommendation's effect, from which a change is most of it
 
 
@@ -61,18 +62,15 @@ def why_none(front: Front) -> str:
         does, _, option = GUARDS.get(metric, (f"has more {label(metric)}", "", ""))
         rule = next((one for one in archive.constraints if one.metric == metric and not option), None)
         does = f"{does} than the baseline" if rule is None else f"breaks {rule}"
-        allowed = f" `{option}` accepts that." if option else ""
+        allowed = f" (`{option}` accepts that.)" if option else ""
         return (
             f"Configuration {number} was better in the search, but in later checks (further seeds, replays "
-            f"of logs) it {does}. Nothing is recommended.{allowed}"
+            f"of logs) it {does}. So nothing is recommended. {LONGER}.{allowed}"
         )
     if archive.refused:
         names = ", ".join(map(str, archive.refused))
         some = f"{counted(len(archive.refused), 'configuration')} ({names})"
-        return (
-            f"{some} looked better in the search, but not significantly on further seeds. Search longer: the "
-            "same command with `--resume` and more `--budget`, `--runs` or `--time`."
-        )
+        return f"{some} looked better in the search, but not significantly on further seeds. {LONGER}."
     better = [
         one
         for one in front.on_front

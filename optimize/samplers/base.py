@@ -17,10 +17,7 @@ from importlib.metadata import entry_points
 from math import sqrt
 from typing import ClassVar, TypeVar
 
-import numpy as np
-
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.search_space.constraints import Excesses, violation
 from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.errors import ScenarioError
@@ -62,7 +59,6 @@ class Sampler(ABC):
         self.objectives = tuple(objectives)
         self.seed = seed
         self.batch = batch
-        self._penalty = Penalty(objectives)
 
     @classmethod
     def batch_for(cls, budget: int) -> int:
@@ -87,14 +83,15 @@ class Sampler(ABC):
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """What became of the batch in a search with constraints, in its order.
 
-        A sampler that knows constraints overrides this; any other is told of penalties, see `Penalty`.
+        A sampler that knows constraints overrides this; to any other, what breaks one has failed.
 
         Args:
             results: see `tell`.
             excesses: of each configuration; see `optimize.search_space.constraints.excesses`. Empty where the
                 evaluation failed.
         """
-        self.tell(self._penalty.penalised(results, excesses))
+        pairs = zip(results, excesses, strict=True)
+        self.tell([None if violation(broken) else result for result, broken in pairs])
 
 
 class GeneticSampler(Sampler):
@@ -106,39 +103,6 @@ class GeneticSampler(Sampler):
     def batch_for(cls, budget: int) -> int:
         """An even number of individuals, about as many as there will be generations, up to 100."""
         return 2 * round(max(8.0, min(100.0, 1.6 * sqrt(budget))) / 2)
-
-
-class Penalty:
-    """Makes configurations that break constraints worse, in every objective, than all feasible ones so far.
-
-    The more is broken, the worse: feasible configurations come first, then those that are nearly so, whatever
-    their objectives. The least penalty is the range that feasible configurations have in an objective.
-
-    Source: K. Deb, An Efficient Constraint Handling Method for Genetic Algorithms, 2000, equation 4.
-    """
-
-    def __init__(self, objectives: Sequence[Objective]) -> None:
-        self._signs = signs(objectives)
-        self._feasible = np.empty((0, len(objectives)))  # the worst and best costs of feasible ones
-
-    def penalised(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> list[Result]:
-        """A batch for the sampler: failed and feasible configurations unchanged, the others made worse."""
-        told = list(zip(results, map(violation, excesses), strict=True))
-        kept = [
-            np.multiply(result, self._signs) for result, broken in told if result is not None and not broken
-        ]
-        costs = np.vstack([self._feasible, *kept])
-        worst = best = np.zeros(len(self._signs))
-        if len(costs):
-            worst, best = costs.max(axis=0), costs.min(axis=0)
-            self._feasible = np.array([worst, best])
-        least = np.where(worst > best, worst - best, 1.0)
-        return [
-            (self._signs * (worst + least * (1 + broken))).tolist()
-            if result is not None and broken
-            else result
-            for result, broken in told
-        ]
 
 
 S = TypeVar("S", bound=type[Sampler])

@@ -210,7 +210,7 @@ def _queries(made: Made) -> list[Claim]:
             "queries of the match-maker are spread more evenly over time with pilots than under pull",
             source,
             *uneven,
-            reason="standard deviation of the queries in 500 s over their mean, minus that under pull "
+            reason="coefficient of variation of the queries per 500 s, minus that under pull "
             "(above 0: less even): "
             + ", ".join(
                 f"{one.what.removeprefix('unevenness, ').replace(' minus pull', '')} "

@@ -73,6 +73,6 @@ def services(bench: Workbench) -> list[Claim]:
                 ratio(error["constant"], error["none"]),
                 high=0.5,
             ),
-            reason="the paper publishes no measurements; random delays stand for the real cluster",
+            reason="the paper publishes no measurements, so errors are against a model with random delays",
         ),
     ]
