@@ -210,8 +210,7 @@ def _queries(made: Made) -> list[Claim]:
             "queries of the match-maker are spread more evenly over time with pilots than under pull",
             source,
             *uneven,
-            reason="coefficient of variation of the queries per 500 s, minus that under pull "
-            "(above 0: less even): "
+            reason="relative spread of queries per 500 s, minus pull's (above 0: pilots are less even): "
             + ", ".join(
                 f"{one.what.removeprefix('unevenness, ').replace(' minus pull', '')} "
                 f"{one.estimate.value:+.2f}"

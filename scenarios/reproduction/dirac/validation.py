@@ -66,13 +66,13 @@ def services(bench: Workbench) -> list[Claim]:
         definition(
             "P0b",
             "services",
-            "a model errs without the batch system's delays; constant delays remove most of the error",
+            "a model without the batch system's delays is wrong; constant delays correct most of it",
             "section 6.3, figure 6",
             Finding(
                 "deviation of response times, over that without service times (paper: 10.5 % over 80 %)",
                 ratio(error["constant"], error["none"]),
                 high=0.5,
             ),
-            reason="the paper publishes no measurements, so errors are against a model with random delays",
+            reason="the paper has no measurements; a model with random delays stands in for them",
         ),
     ]
