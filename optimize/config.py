@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gridtune import limits
 from gridtune.optimize.budget import Budget, seconds_of
@@ -98,6 +98,12 @@ class SearchConfig(BaseModel):
     )
     study: str | None = Field(None, description="The name of the study; that of the scenario if left out.")
     resume: bool = Field(False, description="Whether to go on with a study that exists.")
+
+    @field_validator("vary", "objectives", "require", mode="before")
+    @classmethod
+    def _several(cls, given: Any) -> Any:
+        """One text is a list of one."""
+        return (given,) if isinstance(given, str) else given
 
     @classmethod
     def of(cls, **fields: Any) -> SearchConfig:

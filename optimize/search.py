@@ -16,12 +16,13 @@ from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.plan import LEAST, LEAST_RUNS
 from gridtune.optimize.recommend.recommender import Recommender
 from gridtune.optimize.records.evaluations import Archive, Constraint
-from gridtune.optimize.records.recommendation import Recommendation
+from gridtune.optimize.records.recommendation import Harm, Recommendation
 from gridtune.optimize.replication.guards import LONGEST, NO_MORE_LOSS, NO_STARVATION
 from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.stored import (
     ASKED,
+    BLAMED,
     BUDGET,
     ENDED,
     RECOMMENDATIONS,
@@ -217,6 +218,7 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     Validation(running, lambda: left(checks, CHECKED), fixed, lambda: left(meter.left) - least).validate()
     found: tuple[Recommendation, ...] = ()
     refused: dict[int, tuple[str, ...]] = {}
+    blamed: dict[int, Harm] = {}
     told: tuple[str, ...] = ()
     if fixed != 0:
         recommender = Recommender(
@@ -224,7 +226,7 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
             OVERTIME if budget.runs is None else 0.0,
         )  # fmt: skip
         found, refused = recommender.recommend(), recommender.refused
-        told = recommender.remarks
+        blamed, told = recommender.blamed, recommender.remarks
     running.confirm()
     archive = running.archive
     longest = None if archive.standing is None else archive.standing.metrics.get(LONGEST)
@@ -232,9 +234,10 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     remarks = tuple(dict.fromkeys([*told, *doubtful]))
     study.set_attribute(RECOMMENDATIONS, [asdict(one) for one in found])
     study.set_attribute(REFUSED, refused)
+    study.set_attribute(BLAMED, {number: asdict(one) for number, one in blamed.items()})
     study.set_attribute(REMARKS, remarks)
     study.set_attribute(ENDED, True)
-    return replace(archive, recommendations=found, refused=refused, remarks=remarks)
+    return replace(archive, recommendations=found, refused=refused, blamed=blamed, remarks=remarks)
 
 
 def _expected(settings: Settings, budget: Budget, fixed: int | None) -> int:

@@ -22,7 +22,7 @@ from gridtune.agents.middleware.gateway import Gateway
 from gridtune.model.agenda import ARRIVAL, COMPLETION, Arrival
 from gridtune.model.harvest.control import Control, Decision
 from gridtune.model.job import DONE, Job
-from gridtune.model.metrics.registry import METRICS, Metric, resolution, rounded
+from gridtune.model.metrics.registry import METRICS, Metric
 from gridtune.model.owed import Owed
 from gridtune.optimize.replication.guards import excess_losses
 from gridtune.scenarios.document.scenario import Scenario
@@ -161,8 +161,8 @@ def _differ(one: float, other: float) -> bool:
 def _costs(metrics: Metrics, objectives: list[str]) -> list[float]:
     found = []
     for name in objectives:
-        value = rounded(metrics[name].value, resolution(name))
-        value = inf if value != value else value
+        value, step = metrics[name].value, METRICS[name].resolution
+        value = inf if value != value else round(value / step) * step if step and isfinite(value) else value
         found.append(value if METRICS[name].direction == "minimize" else -value)
     return found
 

@@ -8,10 +8,7 @@ from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import LEAST, Constraint, Estimate, Objective
 from gridtune.optimize.replication.chances import chances
 from gridtune.optimize.runs.table import evaluated
-from gridtune.optimize.samplers.base import Sampler
 from gridtune.optimize.search_space.constraints import constraints_of, excesses, tightest, violation
-from gridtune.optimize.search_space.parameter import Parameter
-from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios import ScenarioError, load
 from tests.fronts import estimate
 
@@ -107,21 +104,6 @@ def test_a_configuration_without_a_class_has_nothing_there_to_keep():
     cost = [{"cost": estimate(1.0, 1.0)}] * 3
     found = chances(cost, [Objective("cost", "minimize")], guard, [fewer, every, lossy])
     assert [one.feasible for one in found] == [1.0, 0.0, 0.0]
-
-
-def test_to_a_sampler_that_knows_no_constraints_what_breaks_one_has_failed():
-    told = []
-
-    class Plain(Sampler):
-        def ask(self):
-            return []
-
-        def tell(self, results):
-            told.extend(results)
-
-    sampler = Plain(Space((Parameter("a", low=0.0, high=1.0),)), (Objective("cost", "minimize"),), 1, 4)
-    sampler.learn([[1.0], [2.0], [3.0], None], [{}, {"x": 0.5}, {"x": -1.0}, {}])
-    assert told == [[1.0], None, [3.0], None]
 
 
 def test_what_only_some_runs_of_a_configuration_have_is_not_constrained():

@@ -15,7 +15,8 @@ from gridtune.optimize.budget import Budget, Meter
 from gridtune.optimize.commands.export import exported
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
-from gridtune.optimize.report.answer import answer, changes_text, harm_text
+from gridtune.optimize.report.answer import answer, changes_text
+from gridtune.optimize.report.recommended import harm_text
 from gridtune.optimize.runs.stored import load as load_study
 from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_ELIMINATION, FIRST_VALIDATION
 from gridtune.optimize.search import search
@@ -77,13 +78,18 @@ def test_a_recommendation_that_starves_somebody_on_the_log_as_it_is_is_refused(l
     made = found(log, simulated(7 * 86400.0))
     assert made.recommendations == ()
     assert list(made.refused.values()) == [(EXCESS_WAIT,)]
+    (one,) = made.blamed.values()
+    assert (one.metric, one.mean, one.replay, one.load) == ("waited_max", 7 * 86400.0, True, 1.0)
 
 
 def test_a_recommendation_that_starves_somebody_with_more_jobs_is_refused(log):
     made = found(log, simulated(3 * 86400.0, longest_busier=7 * 86400.0))
     assert made.recommendations == ()
     assert list(made.refused.values()) == [(EXCESS_WAIT,)]
-    assert "in later checks (further seeds, replays of logs)" in " ".join(answer(front(made), 80).split())
+    said = " ".join(answer(front(made), 80).split())
+    assert "in later checks (further seeds, replays of logs)" in said
+    assert "longest wait" in said
+    assert "(at 20 % more load)" in said
 
 
 def test_candidates_are_screened_on_the_log_before_runs_are_spent_on_their_changes(log):

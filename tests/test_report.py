@@ -32,14 +32,13 @@ from gridtune.optimize.report.answer import (
     changes_text,
     comparison_rows,
     comparison_table,
-    harm_text,
     legend,
 )
 from gridtune.optimize.report.answer import plain as of_people
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Column, frame, rows, texts
 from gridtune.optimize.report.numbers import amount, change, metric_label, path_label, relative, with_half
-from gridtune.optimize.report.recommended import change_groups, is_main, why_none
+from gridtune.optimize.report.recommended import change_groups, harm_text, is_main, why_none
 from gridtune.optimize.report.tables import (
     SHOWN,
     differs,
@@ -423,10 +422,12 @@ def test_the_harms_that_are_named_are_of_different_classes_and_the_rest_are_coun
     [
         ({5: (), 7: ()}, ["2 configurations", "5, 7", "not significantly"]),
         ({5: (), 7: ("excess_loss",)}, ["Configuration 7", "further seeds"]),
+        ({5: ("excess_wait",), 7: ("excess_wait",)}, ["Configuration 5", "1 other was refused, too", "3 d"]),
     ],
 )
 def test_what_was_tried_and_not_confirmed_is_named(refused, words):
-    made = front(replace(with_baseline(search(40)), refused=refused))
+    waited = Harm("waited_max", "s", 86400.0, 3 * 86400.0, 0.0, 0.0, replay=True)
+    made = front(replace(with_baseline(search(40)), refused=refused, blamed={5: waited}))
     assert not missing(why_none(made), *words)
 
 
@@ -577,10 +578,10 @@ def test_baseline_and_recommendations_have_the_runs_of_their_comparison(found):
     assert "12" not in told[count:]
 
 
-def test_means_and_their_errors_are_written_to_the_resolution_of_the_metric():
+def test_means_and_their_errors_are_written_in_full():
     made = to_dict(plain(((0.12344, 0.12348), (10.0, 11.0)), ((0.5, 0.5), (20.0, 20.0))))["front"]
     told = {one["number"]: one["objectives"] for one in made}
-    assert told[0]["unfairness"] == {"mean": 0.1235, "standard_error": 0.0}
+    assert told[0]["unfairness"] == {"mean": 0.12346, "standard_error": pytest.approx(2e-5)}
     assert told[0]["completed"] == {"mean": 10.5, "standard_error": 0.5}
     assert told[1]["completed"] == {"mean": 20.0, "standard_error": 0.0}
     once = to_dict(plain((0.1, 10.0)))["front"][0]["objectives"]

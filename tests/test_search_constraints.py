@@ -116,7 +116,7 @@ def test_samplers_learn_to_keep_constraints(scenario, name):
     assert kept(name) > 1.5 * kept("random")
 
 
-def test_a_sampler_that_knows_no_constraints_hears_of_penalties(scenario, monkeypatch):
+def test_to_a_sampler_that_knows_no_constraints_what_breaks_one_has_failed(scenario, monkeypatch):
     monkeypatch.setattr("gridtune.optimize.samplers.base._registry", {**_registry})
     told = []
 
@@ -135,12 +135,8 @@ def test_a_sampler_that_knows_no_constraints_hears_of_penalties(scenario, monkey
         for e in held.evaluations
         if e.number not in worse
     ]
-    first = [number for number in range(8) if number not in worse]
-    assert first
-    for number in worse:
-        before = [told[k] for k in range(number // 8 * 8 + 8) if k not in worse]
-        assert told[number][0] > max(result[0] for result in before)
-        assert told[number][1] < min(result[1] for result in before)
+    assert worse
+    assert {told[number] for number in worse} == {None}
 
 
 @pytest.mark.long

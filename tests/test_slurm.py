@@ -109,6 +109,7 @@ def test_what_has_no_counterpart_is_named(files):
         "PriorityFlags ACCRUE_ALWAYS",
         "PriorityWeightQOS: a log does not say the QOS of its jobs",
         "PartitionName=debug MaxNodes=1",
+        "backfilling within a partition, beside preemption that suspends or has a GraceTime",
         "QOS long maxjobspu: limits of one QOS hold for all jobs",
         "QOS long maxwall=7-00:00:00",
         "Include more.conf: not read",
@@ -140,14 +141,15 @@ def test_policies_by_hand(tmp_path, text, expected):
 
 
 def test_what_is_no_file_of_slurm_is_refused(tmp_path):
-    for name, text in (("a", "hello world\n"), ("b", "PriorityWeightAge=much\n")):
+    for name, text in (("a", "hello world\n"), ("b", "PriorityWeightAge=much\n"), ("e", QOS)):
         (tmp_path / name).write_text(text)
         with pytest.raises(ScenarioError, match=f"{name}: "):
             slurm_seed(tmp_path / name)
     with pytest.raises(ScenarioError, match="cannot be read"):
         slurm_seed(tmp_path / "none")
-    with pytest.raises(ScenarioError, match="as `sacctmgr -nP show qos` prints"):
-        slurm_seed(_written(tmp_path, "c", CONF), _written(tmp_path, "d", "nothing\n"))
+    for other in ("nothing\n", "JobID|State\n1|COMPLETED\n"):
+        with pytest.raises(ScenarioError, match="as `sacctmgr -nP show qos` prints"):
+            slurm_seed(_written(tmp_path, "c", CONF), _written(tmp_path, "d", other))
 
 
 def _written(folder: Path, name: str, text: str) -> Path:
@@ -221,8 +223,8 @@ def test_the_baseline_is_that_of_the_file(files, tmp_path):
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
     assert lines[0].endswith("5 weeks, 120 processors")
-    assert any("settings without counterpart (--all names them)" in line for line in lines)
-    assert len(lines) <= 24
+    assert "  SchedulerParameters bf_continue" in lines
+    assert len(lines) <= 32
     made = load(str(out)).active.site[0]
     assert (made.policy.algorithm, made.policy.weight_fairshare, made.size) == ("fair-tree", 1000.0, 120)
     assert [queue.name for queue in made.queue] == ["debug", "work"]
@@ -253,6 +255,63 @@ def _log_of(seed, folder):
     for row, job in zip(rows, run.record.jobs, strict=True):
         row[1] = int(job.start - job.submit)
     return write("log.swf")
+
+
+PARTITIONS = """\
+SchedulerType=sched/backfill
+PreemptType=preempt/qos
+NodeName=n[1-4] CPUs=1
+NodeName=g[1-2] CPUs=1
+PartitionName=work Nodes=n[1-4]
+PartitionName=gpu Nodes=g[1-2]
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "planned"), [("PreemptMode=REQUEUE", True), ("PreemptMode=SUSPEND,GANG", False)]
+)
+def test_jobs_of_a_partition_are_planned_unless_others_suspend_them(tmp_path, mode, planned):
+    conf = _written(tmp_path, "slurm.conf", f"{PARTITIONS}{mode}\n")
+    levels = (qos_row(name="normal"), qos_row(name="high", preempt="normal", maxwall="01:00:00"))
+    seed = slurm_seed(conf, _written(tmp_path, "qos", "\n".join(levels)))
+    assert [queue.get("partition", False) for queue in seed.site["queue"]] == [planned, planned]
+    said = any(line.startswith("backfilling within a partition") for line in seed.without)
+    assert said is not planned
+    site = {f"site.cluster.{key}": value for key, value in seed.site.items()}
+    load("batch/replay").override({"site.cluster.nodes": 6} | site)
+
+
+@pytest.mark.long
+def test_preemption_of_a_file_and_limits_that_the_log_denies(files, tmp_path):
+    conf, qos = files
+    conf.write_text(CONF.replace("PriorityTier=10 MaxNodes=1", "PriorityTier=10"))
+    qos.write_text(QOS.replace("00:02:00", "").replace("cpu=64", "cpu=2"))
+    bare = _written(tmp_path, "bare.conf", "\n".join(x for x in CONF.splitlines() if "Preempt" not in x))
+    log, out = _log_of(slurm_seed(bare), tmp_path), tmp_path / "mine.toml"
+    result = gridtune("calibrate", log, "--slurm", conf, "--qos", qos, "--out", out)
+    assert result.returncode == 0, result.stderr
+    words = " ".join(result.stdout.split())
+    assert "site.cluster.quota.user_slots 2: left out, as 6 users of the log had more processors" in words
+    found = load(str(out))
+    site, space = found.active.site[0], found.spec.search.space
+    assert (site.preemption.express, site.quota.user_slots) == (3600.0, "none")
+    assert [queue.partition for queue in site.queue] == [True, False]
+    told = {path.removeprefix("site.cluster."): one for path, one in space.items()}
+    assert not told.keys() & {"preemption.mode", "policy.max_wait", "quota.user_share"}
+    assert "multifactor" in told["policy.rule"].choices
+    assert "f2" not in told["policy.rule"].choices
+
+
+def test_what_slurm_cannot_have_is_told_before_the_lines_and_nothing_is_made_up(as_slurm):
+    policy = "site.cluster.policy"
+    deep = {f"{policy}.interval": 0.0, f"{policy}.queue_depth": 0}
+    text = slurm_changes(as_slurm, as_slurm.override(deep)).text()
+    first, *rest = text.splitlines()
+    assert "no counterpart" in first
+    assert "SchedulerParameters=bf_window=2880" in rest
+    assert [line for line in rest if "interval = 0" in line or "queue_depth = 0" in line] == rest[-2:]
+    others = slurm_changes(load("batch/replay"), as_slurm.override({f"{policy}.rule": "f2"}))
+    assert not [line for line in others.lines if line.startswith("Priority")]
 
 
 def test_preemption_as_slurm_has_it(as_slurm):

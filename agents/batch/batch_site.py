@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 
 import mesa
@@ -30,7 +30,7 @@ from gridtune.model.batch.policies import BatchPolicy
 from gridtune.model.batch.prime_time import PrimeTime
 from gridtune.model.batch.queues import Queue
 from gridtune.model.batch.quotas import Quota
-from gridtune.model.batch.resources import Resources
+from gridtune.model.batch.resources import POOL, Resources
 from gridtune.model.grid import Grid
 from gridtune.model.infrastructure.file_system import FileSystem
 from gridtune.model.infrastructure.lane import Timer
@@ -108,7 +108,7 @@ class BatchSite(mesa.Agent):
             queues=queues,
             quota=quota,
             ledger=policy.ledger(),
-            resources=Resources(resources) if resources else None,
+            resources=_resources(resources or {}, queues),
         )
         self.admission = Admission(self.cluster, min(nodes.slots, quota.widest))
         self.owners: dict[int, Ended] = {}
@@ -312,6 +312,10 @@ class BatchSite(mesa.Agent):
         if self.predictor is not None:
             job.expected = self.predictor.expect(job)
         job.queue(now, self.name)
+        if pool := self.cluster.queues[queue].pool:
+            others = (job.needs or {}).items()
+            kept = {name: units for name, units in others if not name.startswith(POOL)}
+            job.needs = kept | {pool: job.processors}
         self.cluster.enqueue(job, queue, self.scheduler.policy.owner(job))
         if done is not None:
             self.owners[job.id] = done
@@ -413,3 +417,9 @@ class BatchSite(mesa.Agent):
         """More processors are free: have the scheduler asked, and start what waits for them."""
         self.scheduler.call()
         self.processors_came_free()
+
+
+def _resources(given: Mapping[str, int], queues: Iterable[Queue]) -> Resources | None:
+    """What there is beside processors, the processors of partitions included; None if there is nothing."""
+    every = {**given, **{queue.pool: int(queue.slots) for queue in queues if queue.partition}}
+    return Resources(every) if every else None

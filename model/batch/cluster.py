@@ -97,9 +97,9 @@ class Cluster(Processors):
         limited = any(
             queue.running < inf or given != Quota() for queue in self.queues for given in (quota, queue.quota)
         )
-        kept = [(queue.running, queue.slots, queue.quota) for queue in self.queues]
+        kept = [(queue.running, queue.limit, queue.quota) for queue in self.queues]
         self._quotas = Quotas(quota, kept, capacity) if limited else None
-        self._narrow = [limited or queue.slots < inf for queue in self.queues]  # by queue
+        self._narrow = [limited or queue.limit < inf for queue in self.queues]  # by queue
         self._limited = any(self._narrow)
         self._known: list[dict[str, Lane]] = [{} for _ in self.queues]  # by queue and owner
         # Ordered dicts: a plain one walks over all that have left before it finds its first entry.

@@ -8,6 +8,7 @@ from math import inf
 from typing import NamedTuple
 
 from gridtune.model.batch.quotas import Quota
+from gridtune.model.batch.resources import POOL
 from gridtune.model.job import Job
 
 
@@ -25,6 +26,8 @@ class Queue:
         running: jobs that may run at once; infinite by default.
         quota: of each user and group in the queue.
         groups: whose jobs may enter; all if there are none.
+        partition: whether `slots` are processors on which its jobs are planned, and pass each other by
+            backfilling, rather than a limit beyond which they wait without a plan.
     """
 
     name: str = "default"
@@ -35,6 +38,17 @@ class Queue:
     running: float = inf
     quota: Quota = Quota()
     groups: frozenset[str] = frozenset()
+    partition: bool = False
+
+    @property
+    def limit(self) -> float:
+        """Processors beyond which its jobs wait without a plan."""
+        return inf if self.partition else self.slots
+
+    @property
+    def pool(self) -> str:
+        """The resource of the site that its processors are; empty if it is no partition."""
+        return f"{POOL}{self.name}" if self.partition else ""
 
     @property
     def widest(self) -> float:
@@ -75,7 +89,7 @@ def in_turn(
     room: dict[int, float] = {}
     for lane in lanes:
         jobs = waiting[lane].values()
-        limit = queues[lane.queue].slots
+        limit = queues[lane.queue].limit
         if limit == inf:
             yield from jobs
             continue
@@ -92,7 +106,7 @@ def in_any_order(
     order: Iterable[Job], lane_of: Mapping[int, Lane], queues: Sequence[Queue], used: Sequence[int]
 ) -> Iterator[Job]:
     """As `in_turn`, of waiting jobs in an order in which lanes alternate; `lane_of` knows that of each."""
-    room = [queue.slots - held for queue, held in zip(queues, used, strict=True)]
+    room = [queue.limit - held for queue, held in zip(queues, used, strict=True)]
     for job in order:
         queue = lane_of[job.id].queue
         room[queue] -= job.processors

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from math import inf, nextafter
 from typing import Protocol
@@ -10,6 +11,8 @@ from typing import Protocol
 from gridtune.model.batch.holds import Window
 from gridtune.model.batch.planning.profile import Profile
 from gridtune.model.job import Job
+
+POOL = "partition "  # at the head of the name of a resource that is the processors of a queue
 
 
 class Resources:
@@ -91,6 +94,8 @@ def resource_starts(
 ) -> Sequence[Job]:
     """As `reserved_starts`, where jobs need more than processors: each starts once it has all of it.
 
+    Partitions, queues with processors of their own, have so many reservations each.
+
     Args:
         cluster: with what runs, and its resources.
         order: jobs that wait, in order.
@@ -106,11 +111,15 @@ def resource_starts(
     free, left = cluster.free, dict(resources.free)
     at_once = nextafter(now, inf)
     chosen: list[Job] = []
-    waiting = 0
+    waiting, closed = Counter[str](), set[str]()
+    pools = sum(name.startswith(POOL) for name in left)
     for job in order:
         needs = job.needs or {}
+        pool = next((name for name in needs if name.startswith(POOL)), "") if pools else ""
+        if pool in closed:
+            continue
         fits = job.processors <= free and _within(needs, left)
-        held_back = in_turn or waiting >= reservations
+        held_back = in_turn or waiting[pool] >= reservations
         limit = inf if job.id in late else at_once if held_back else now + window
         if fits or limit > at_once:
             duration = cluster.duration(job)
@@ -123,9 +132,11 @@ def resource_starts(
                 if not free:
                     break
                 continue
-            waiting += start < inf
+            waiting[pool] += start < inf
         if in_turn:
-            break
+            closed.add(pool)
+            if len(closed) > pools:
+                break
     return chosen
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import ceil, inf, isfinite, log10
+from math import inf
 from typing import Literal, NamedTuple
 
 Direction = Literal["minimize", "maximize"]
@@ -261,16 +261,3 @@ def definition(name: str) -> Definition | None:
     if kind.startswith(QUEUE) and stem in QUEUE_METRICS:
         return QUEUE_METRICS[stem]
     return METRICS.get(name) or CLASS_METRICS.get(stem) or SIZE_METRICS.get(stem)
-
-
-def resolution(name: str) -> float:
-    """Least difference that means anything in a metric; 0, any difference, of one that nobody has entered."""
-    return METRICS[name].resolution if name in METRICS else 0.0
-
-
-def rounded(value: float, step: float) -> float:
-    """A value to the nearest multiple of a resolution; as it is where there is none or it is not finite."""
-    if not step or not isfinite(value):
-        return value
-    decimals = max(0, ceil(-log10(step) - 1e-9))
-    return round(round(value / step) * step, decimals)

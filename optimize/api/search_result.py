@@ -107,10 +107,12 @@ class Study:
           validation seeds; `_se` (such as `OBJECTIVE_search_se`) is their standard error.
         - `METRIC<=BOUND`: for each constraint, the metric where it is nearest to the bound.
         - `probability_non_dominated`: the probability that no other configuration dominates it.
-        - `replications`, `validation_replications`: the number of runs in the search and on validation seeds.
+        - `replications`, `validation_replications`, `confirmation_replications`: the number of runs in the
+          search, on validation seeds, and in the comparison of baseline and recommendations.
         - `equivalents`: the number of other configurations that gave the same in every run.
         - `failure`: why it could not be evaluated; else "".
-        - the parameters by path (missing where one does not exist), and the means of all other metrics.
+        - the parameters by path (missing where one does not exist).
+        - all other metrics by name: plain means of the runs in the search.
 
         Example:
             >>> len(study.configurations), study.configurations["completed"].dtype
@@ -220,7 +222,7 @@ class Study:
             >>> print(study.summary)
             diet/day-regular: 4 configurations, ...
         """
-        return answer(self.details, WIDTH)
+        return answer(self.details, WIDTH, study=None)
 
     def at(self, configuration: int | str) -> Scenario:
         """Set the values of a configuration in the scenario.

@@ -14,7 +14,6 @@ from gridtune.optimize.api.search_result import Study, chosen
 from gridtune.optimize.recommend.harm import harms_of_replay
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange
-from gridtune.optimize.report.answer import harm_text
 from gridtune.optimize.report.frame import Row
 from gridtune.optimize.report.numbers import (
     SAME,
@@ -25,7 +24,7 @@ from gridtune.optimize.report.numbers import (
     relative,
     with_half,
 )
-from gridtune.optimize.report.recommended import changed_values
+from gridtune.optimize.report.recommended import changed_values, harm_text, refusal
 from gridtune.plain_text import escaped
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
@@ -105,6 +104,8 @@ def differences(study: Study, name: str, *, full: bool = False) -> str:
 
 def _sum(row: Row) -> Iterator[str]:
     """What all changes together do, harm first, and what is left out."""
+    if said := refusal(row.front.archive, row.number):
+        yield f"Not recommended: {said}"
     if row.advice is not None:
         yield from (f"Worse: {harm_text(one)}" for one in row.advice.harms)
     elif worse := _unconfirmed(row):

@@ -98,6 +98,8 @@ def _check(request: FrontRequest) -> None:
     for option, given in (exports | {"--statistics": request.statistics}).items():
         if given and request.format != "table":
             raise ScenarioError(f"{option} has a form of its own: it goes without --format {request.format}")
+    if request.prefer is None and PREFERRED in (request.export, request.export_diff):
+        raise ScenarioError(f"{PREFERRED}: --prefer says what is preferred")
     if request.full and not any(exports.values()):
         raise ScenarioError("--full: goes with --export or --export-diff")
     if request.plot is not None:

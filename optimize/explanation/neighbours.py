@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gridtune.optimize.explanation.words import in_words
-from gridtune.optimize.front.changes import Change, Runs, between, changes, modelled
+from gridtune.optimize.front.changes import Change, Runs, between, changes, confirmed, modelled
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Value
@@ -26,14 +26,14 @@ DOMINATORS = 3  # shown at most, of the configurations that dominate one
 def compared(
     front: Front, start: Evaluation, to: Evaluation, runs: tuple[Runs, Runs], about: str
 ) -> tuple[tuple[Change, ...], list[str]]:
-    """What happens to each objective from one configuration to another: by the posterior if it has both.
+    """What happens to each objective from one configuration to another: as on the front if it says so.
 
     Returns:
         The changes, and where intervals of validation runs and of the model have nothing in common, a line
         each.
     """
     seen = changes(front.objectives, *runs)
-    if not modelled(front, start, to):
+    if not (modelled(front, start, to) or confirmed(front, start, to)):
         return seen, []
     known = tuple(
         replace(one, start=front.value(start.number, one.metric), to=front.value(to.number, one.metric))

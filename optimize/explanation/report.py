@@ -9,6 +9,7 @@ from gridtune.optimize.explanation.words import in_words, told_changes
 from gridtune.optimize.records.difference import INTERVAL, Change
 from gridtune.optimize.report.answer import HARMS, named_harms
 from gridtune.optimize.report.numbers import as_objective, metric_label, setting, with_half
+from gridtune.optimize.report.recommended import refusal
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.results.text import terminal_width, wrapped
@@ -33,6 +34,8 @@ def _in_short(found: Explanation) -> Iterator[str]:
         does = "keeps" if one.excess(mean) <= 0 else "breaks"
         yield f"It {does} {one}: {value}{nearest.whose}{where}."
     yield from _place(found)
+    if said := refusal(found.front.archive, found.evaluation.number):
+        yield f"Not recommended: {said}."
     for item in found.advice:
         if item.harms:
             yield f"{named_harms('Worse elsewhere', item.harms, HARMS)}."

@@ -14,6 +14,7 @@ from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.front.front import Front, all_values
 from gridtune.optimize.records.difference import Change, Difference, difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective, of_class
+from gridtune.optimize.records.recommendation import Recommendation
 
 WIDER = 1.1  # times the half-interval of the paired test, at which the posterior says less than that test
 ENOUGH = 5  # runs of two configurations, after which what was equal in all of them is called the same
@@ -58,6 +59,13 @@ def modelled(front: Front, *configurations: Evaluation) -> bool:
     return front.posterior is not None and all(one.number in front.posterior for one in configurations)
 
 
+def confirmed(front: Front, start: Evaluation, to: Evaluation) -> Recommendation | None:
+    """The recommendation whose confirmation has compared these two; None if none has."""
+    pair = start.number, to.number
+    known = (one for one in front.archive.recommendations if one.replications)
+    return next((one for one in known if pair == (front.archive.baseline, one.number)), None)
+
+
 def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
     """What happens to each objective from the baseline to a configuration; empty without a baseline."""
     standing = front.archive.standing
@@ -73,9 +81,8 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
     both; paired over common replications where it has not, and where validation runs of both say more than
     the posterior or contradict it (`_informed`).
     """
-    for advice in front.archive.recommendations:
-        if (start.number, to.number) == (front.archive.baseline, advice.number) and advice.replications:
-            return tuple(advice.objectives[objective.name] for objective in front.objectives)
+    if advice := confirmed(front, start, to):
+        return tuple(advice.objectives[objective.name] for objective in front.objectives)
     both = bool(start.validated and to.validated)
     before, after = ((one.validated if both else None) or one.objectives for one in (start, to))
     posterior = front.posterior if modelled(front, start, to) else None

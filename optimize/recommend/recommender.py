@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
+from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.elimination import Candidate, Elimination, breaks
 from gridtune.optimize.recommend.harm import (
@@ -30,13 +31,15 @@ from gridtune.optimize.recommend.plan import Plan, plan
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Change
-from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.records.evaluations import EXCESS_WAIT, Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
 from gridtune.optimize.replication.compare import shares, signs
+from gridtune.optimize.replication.guards import worst_wait
 from gridtune.optimize.runs.blocks import Block, Sample, means_of
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_ELIMINATION
 from gridtune.optimize.search_space.space import Configuration, key
+from gridtune.scenarios.tables.search import SearchSpec
 from gridtune.threads import one_thread
 
 CONFIRMED = 0.8  # of each significant gain, on the seeds of the confirmation, which chance moves, too
@@ -51,7 +54,7 @@ class Replay(NamedTuple):
 
     Attributes:
         broken: metrics whose constraints it breaks; none where a replay failed, None if it keeps all.
-        harmed: metrics that get worse.
+        harmed: metrics that get worse; where a guard is broken, the wait that is farthest beyond its bound.
         remarks: why harm may have been missed, a line each.
     """
 
@@ -74,6 +77,7 @@ class Recommender:
     Attributes:
         refused: metrics whose constraints a configuration broke in a replay, the elimination or the
             confirmation, by its number; none if it was not significantly better, or could not be replayed.
+        blamed: the wait for which it was refused, where that is known, by its number.
         remarks: why harm may have been missed, a line each.
     """
 
@@ -94,6 +98,7 @@ class Recommender:
         self._aside: list[Candidate] = []  # that break a constraint in the log with all their changes
         self._subsets = Subsets(front, self._settings)
         self.refused: dict[int, tuple[str, ...]] = {}
+        self.blamed: dict[int, Harm] = {}
         self._elimination = Elimination(evaluator, front, self._subsets, self.refused)
         self.remarks: tuple[str, ...] = ()
 
@@ -163,11 +168,11 @@ class Recommender:
             chosen = self._plan([*passed, one], 2 * self._replay, new * self._replay)
             if len(chosen.changes) <= len(passed):
                 return passed if one is not candidates[0] else candidates
-            broken = self._replayed(one.origin.values).broken
-            if broken is None:
+            replay = self._replayed(one.origin.values)
+            if replay.broken is None:
                 passed.append(one)
                 continue
-            self.refused[one.origin.number] = broken
+            self._refuse(one.origin.number, replay.broken, replay.harmed)
             if len(one.changed) > 1:
                 self._aside.append(one)
         return passed
@@ -192,7 +197,10 @@ class Recommender:
         )
 
     def _candidates(self) -> list[Candidate]:
-        """The best of each objective, and the compromise, as far as they are better than the baseline."""
+        """The best of each objective, and the compromise, as far as they are better than the baseline.
+
+        Those that are significantly better come first: runs may suffice for one alone.
+        """
         front, baseline = self._front, self._front.archive.baseline
         members = [one for one in front.on_front if one.evaluation.number not in (baseline, *self.refused)]
         members = front.bearable(members)
@@ -214,7 +222,10 @@ class Recommender:
             origin = members[at].evaluation
             changed = self._subsets.ordered(origin.values)
             found.append(Candidate(objectives, at == compromise, origin, origin.values, changed, changed))
-        return found
+        sure = self._elimination.sure
+        return sorted(
+            found, key=lambda one: not any(sure(gain, better=True) for gain in gains(front, one.origin))
+        )
 
     def _worse_on_logs(self, sparse: Configuration, whole: Configuration) -> bool:
         """Whether a sparse configuration harms much more than the whole one on the logs, or fails there."""
@@ -298,7 +309,7 @@ class Recommender:
         changes = {one.name: sample.change(one, start) for one in self._objectives}
         broken = breaks(block, start, sample)
         if broken or not any(self._gained(one, tests) for one in changes.values()):
-            self.refused[number] = broken
+            self._refuse(number, broken, self._blamed(start, sample))
             return None
         harmed = harms(start.metrics, sample.metrics, units, changes)
         # What the mean over the cases hides is told of objectives, too.
@@ -307,7 +318,7 @@ class Recommender:
         if self._replay:
             replay = self._replayed(configuration)
             if replay.broken is not None:
-                self.refused[number] = replay.broken
+                self._refuse(number, replay.broken, replay.harmed)
                 return None
             harmed, remarks = harmed + replay.harmed, replay.remarks
             told = {one.metric for one in harmed if one.load == 1 and not one.case}
@@ -327,7 +338,7 @@ class Recommender:
             self._evaluator.note(f"note: the log could not be replayed: {why}")
             return Replay(())
         if broken := breaks(whole, before, after):
-            return Replay(broken)
+            return Replay(broken, self._blamed(before, after, replay=True))
         harmed = harms_of_replay(before.means, after.means, units)
         harmed += _by_case(
             before, after, lambda was, now: harms_of_replay(means_of(was), means_of(now), units)
@@ -337,7 +348,25 @@ class Recommender:
             why = busier.failures.get(key({})) or busier.failures.get(key(configuration), TOO_LITTLE)
             return Replay(None, harmed, (f"The log was not replayed with more jobs: {why}",))
         broken = tuple(one for one in breaks(busier, before, after) if one not in busier.broken(before))
-        return Replay(broken or None, harmed + harms_of_replay(before.means, after.means, units, LOAD))
+        if broken:
+            return Replay(broken, self._blamed(before, after, replay=True, load=LOAD))
+        return Replay(None, harmed + harms_of_replay(before.means, after.means, units, LOAD))
+
+    def _refuse(self, number: int, broken: tuple[str, ...], blamed: Sequence[Harm] = ()) -> None:
+        """Note why a configuration is not recommended."""
+        self.refused[number] = broken
+        if blamed and EXCESS_WAIT in broken:
+            self.blamed[number] = blamed[0]
+
+    def _blamed(self, start: Sample, sample: Sample, **where: Any) -> tuple[Harm, ...]:
+        """The wait that is farthest beyond what the guard against starvation allows, if one is."""
+        bounds = (self._settings.scenario.spec.search or SearchSpec()).starvation
+        name = worst_wait(sample.means, start.means, bounds)
+        if name is None:
+            return ()
+        before, after = start.means[name], sample.means[name]
+        gap = after - before
+        return (Harm(name, "s", before, after, gap, gap, **where),)
 
     def _under_load(self, configurations: Sequence[Configuration]) -> list[Sample | None]:
         """Replays of the logs with more jobs; None if these would take more than the runs that are left."""

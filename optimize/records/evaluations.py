@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gridtune.optimize.records.difference import Objective
-from gridtune.optimize.records.recommendation import Recommendation
+from gridtune.optimize.records.recommendation import Harm, Recommendation
 from gridtune.optimize.records.values import Value
 from gridtune.scenarios.execution.replicate import Summary as Estimate
 from gridtune.scenarios.fields.requirements import Relation
@@ -157,6 +157,7 @@ class Archive:
         recommendations: what is recommended; empty if nothing is, or the search has not come so far.
         refused: metrics whose constraints a configuration broke when it was to be recommended, by its number;
             none of one that was not significantly better then.
+        blamed: the wait for which one was refused, by its number, where waits were too long.
         simulated: runs of the search, validation and confirmation included; 0 if not known.
         remarks: why harm may have been missed, a line each.
     """
@@ -177,6 +178,7 @@ class Archive:
     present: Mapping[str, Value] = field(default_factory=dict)
     recommendations: tuple[Recommendation, ...] = ()
     refused: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    blamed: Mapping[int, Harm] = field(default_factory=dict)
     simulated: int = 0
     remarks: tuple[str, ...] = ()
 

@@ -8,7 +8,7 @@ no reason to refuse a configuration.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite
+from math import isfinite, nan
 
 from gridtune.model.metrics.registry import QUEUE, define
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Constraint
@@ -95,17 +95,41 @@ def excess_waits(configuration: Metrics, baseline: Metrics, bounds: Starvation) 
     Returns:
         `EXCESS_WAIT`, of the worst class, and `EXCESS_WAIT.CLASS` of each that both runs have.
     """
-    each: dict[str, float] = {}
-    for name, metric in configuration.items():
-        if name not in baseline:
-            continue
-        start, value = baseline[name].value, metric.value
-        if not (isfinite(start) and isfinite(value)):
-            continue  # of this class there are no jobs
-        if name == LONGEST:
-            each["longest"] = value - bounds.longest_factor * max(start, bounds.slack)
-        elif name.startswith(CLASSES):
-            kind = name.partition(".")[2].removeprefix("size-")
-            each[kind] = value - bounds.class_factor * start - bounds.slack
+    after, before = (
+        {name: metric.value for name, metric in run.items() if name.startswith((LONGEST, *CLASSES))}
+        for run in (configuration, baseline)
+    )
+    each = _beyond(after, before, bounds)
     worst = max(each.values(), default=0.0)
-    return {EXCESS_WAIT: worst} | {f"{EXCESS_WAIT}.{kind}": excess for kind, excess in each.items()}
+    kinds = {name.partition(".")[2].removeprefix("size-") or "longest": each[name] for name in each}
+    return {EXCESS_WAIT: worst} | {f"{EXCESS_WAIT}.{kind}": excess for kind, excess in kinds.items()}
+
+
+def worst_wait(
+    configuration: Mapping[str, float], baseline: Mapping[str, float], bounds: Starvation
+) -> str | None:
+    """The metric of the wait that is farthest beyond what it may be; None if all keep their bounds.
+
+    Args:
+        configuration, baseline: metrics by name.
+        bounds: what is allowed.
+    """
+    beyond = _beyond(configuration, baseline, bounds)
+    worst = max(beyond, key=beyond.__getitem__, default=None)
+    return worst if worst is not None and beyond[worst] > 0 else None
+
+
+def _beyond(
+    configuration: Mapping[str, float], baseline: Mapping[str, float], bounds: Starvation
+) -> dict[str, float]:
+    """By how much each wait is beyond its bound, s, by its metric; of classes with jobs in both."""
+    each: dict[str, float] = {}
+    for name, value in configuration.items():
+        start = baseline.get(name, nan)
+        if not (isfinite(start) and isfinite(value)):
+            continue
+        if name == LONGEST:
+            each[name] = value - bounds.longest_factor * max(start, bounds.slack)
+        elif name.startswith(CLASSES):
+            each[name] = value - bounds.class_factor * start - bounds.slack
+    return each

@@ -9,14 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
 from gridtune.optimize.report.frame import BASELINE, Row, rows
 from gridtune.optimize.report.numbers import (
-    MANY,
     SAME,
     UNKNOWN,
     amount,
@@ -26,7 +24,15 @@ from gridtune.optimize.report.numbers import (
     is_logarithm,
     metric_label,
 )
-from gridtune.optimize.report.recommended import GUARDS, change_groups, infeasible, is_main, why_none
+from gridtune.optimize.report.recommended import (
+    GUARDS,
+    change_groups,
+    harm_text,
+    infeasible,
+    is_main,
+    more_load,
+    why_none,
+)
 from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.results.text import Styled, text_table, wrapped
 
@@ -41,16 +47,22 @@ NOTHING = "nothing by more than a tenth"
 
 
 def answer(
-    front: Front, width: int, *, study: str = "", page: Path | None = None, seconds: float | None = None
+    front: Front,
+    width: int,
+    *,
+    study: str | None = "",
+    page: Path | None = None,
+    seconds: float | None = None,
 ) -> str:
     """What a search prints when it ends.
 
     Args:
-        study: what `gridtune front` takes; empty where nothing is kept.
+        study: what `gridtune front` takes; empty where nothing is kept. None to say nothing of what to type.
         seconds: that it took.
     """
     top = wrapped([heading(front, seconds)], width)
-    bottom = wrapped([*caveats(front), *_next_steps(front, study, page)], width)
+    steps = [] if study is None else _next_steps(front, study, page)
+    bottom = wrapped([*caveats(front), *steps], width)
     if advice := front.archive.recommendations:
         table = comparison_table(front, width).splitlines()
         titled = all(any(one.title in line for line in table) for one in advice)
@@ -58,7 +70,7 @@ def answer(
         middle = [*table, "", *_fitted(advice, room, width, titled)]
     else:
         middle = wrapped([why_none(front)], width)
-    return "\n".join([*top, "", *middle, "", *bottom]) + "\n"
+    return "\n".join([*top, "", *middle, *([""] if bottom else []), *bottom]) + "\n"
 
 
 def heading(front: Front, seconds: float | None = None) -> str:
@@ -208,12 +220,8 @@ def _harms(one: Recommendation, most: int) -> list[str]:
         made.append(named_harms(IN_SOME, some, most))
     if busier := [harm for harm in one.harms if harm.load > 1]:
         plain = [replace(harm, replay=False, load=1.0) for harm in busier]
-        made.append(named_harms(f"{_more_load(busier[0])} also", plain, most))
+        made.append(named_harms(f"{more_load(busier[0])} also", plain, most))
     return made
-
-
-def _more_load(one: Harm) -> str:
-    return f"at {100 * (one.load - 1):.0f} % more load"
 
 
 def named_harms(where: str, some: Sequence[Harm], most: int) -> str:
@@ -225,22 +233,6 @@ def named_harms(where: str, some: Sequence[Harm], most: int) -> str:
     others = len(some) - len(named)
     more = f"; and {counted(others, 'other')}" if others else ""
     return f"{where}: {'; '.join(map(harm_text, named)) or NOTHING}{more}"
-
-
-def harm_text(one: Harm) -> str:
-    """What gets worse: `completed best-effort work 30 % lower`."""
-    name, gap = label(one.metric), one.mean - one.baseline
-    way = "lower" if gap < 0 else "higher"
-    where = " (log as it is)" if one.replay else ""
-    where = f" ({_more_load(one)})" if one.load > 1 else where
-    where = f" (in {one.case}{', log as it is' * one.replay})" if one.case else where
-    where += f" ({100 * one.part:.0f} % of runs)" if one.part is not None else ""
-    if name.percent:
-        return f"{name} {abs(100 * gap):.2g} points {way}{where}"
-    if one.baseline <= 0 or one.mean / one.baseline >= MANY:
-        metric = Objective(one.metric, "minimize", one.unit)
-        return f"{name} {amount(one.baseline, metric)} -> {amount(one.mean, metric)}{where}"
-    return f"{name} {abs(100 * gap / one.baseline):.0f} % {way}{where}"
 
 
 def caveats(front: Front) -> list[str]:

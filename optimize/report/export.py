@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from gridtune.model.metrics.registry import resolution, rounded
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Estimate
 from gridtune.optimize.report.frame import BASELINE, Row, frame, rows, texts
@@ -84,11 +83,12 @@ def _entry(row: Row) -> dict[str, Any]:
         "values": row.values,
         "objectives": _estimates(one.objectives),
         "validated": _estimates(one.validated) if one.validated else None,
-        "estimated": {o.name: rounded(row.mean(o), resolution(o.name)) for o in front.objectives},
+        "estimated": {o.name: row.mean(o) for o in front.objectives},
         "probability_non_dominated": row.chance,
         "non_dominated": row.on_front,
         "replications": one.replications,
         "validation_replications": one.validation_replications,
+        "confirmation_replications": row.confirmation_replications,
         "number": one.number,
         "equivalents": row.member.equivalents if row.member else (),
     }
@@ -126,11 +126,4 @@ def _constraints(front: Front, cases: Cases) -> dict[str, Any]:
 
 
 def _estimates(estimates: Mapping[str, Estimate]) -> dict[str, dict[str, float | None]]:
-    """Means and standard errors, rounded to the resolution of the metric."""
-    return {
-        name: {
-            "mean": rounded(one.mean, resolution(name)),
-            "standard_error": one.standard_error and rounded(one.standard_error, resolution(name)),
-        }
-        for name, one in estimates.items()
-    }
+    return {name: {"mean": one.mean, "standard_error": one.standard_error} for name, one in estimates.items()}

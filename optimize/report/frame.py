@@ -94,6 +94,13 @@ class Row:
         return self.member.probability_non_dominated if self.member else None
 
     @property
+    def confirmation_replications(self) -> int:
+        """Runs by which a recommendation was compared with the baseline; of the baseline, with the first."""
+        beside = self.front.archive.recommendations if self.is_baseline else ()
+        advice = self.advice or next(iter(beside), None)
+        return advice.replications if advice else 0
+
+    @property
     def name(self) -> str:
         """What people call it: `baseline`, the letter of a recommendation, or its number."""
         return BASELINE if self.is_baseline else self.advice.letter if self.advice else str(self.number)
@@ -170,10 +177,9 @@ def _p(row: Row) -> str:
 
 
 def _runs(row: Row) -> str:
-    one, beside = row.evaluation, row.front.archive.recommendations if row.is_baseline else ()
-    advice = row.advice or next(iter(beside), None)
-    if advice is not None and advice.replications:
-        return str(advice.replications)
+    one = row.evaluation
+    if row.confirmation_replications:
+        return str(row.confirmation_replications)
     return "0" if one is None else str(one.validation_replications or f"{one.replications} search")
 
 
@@ -191,6 +197,7 @@ TAIL = (
         "runs",
         _runs,
     ),
+    Column("confirmation_replications", lambda row: row.confirmation_replications),
     Column("equivalents", lambda row: len(row.member.equivalents) if row.member else 0),
     Column("feasible", lambda row: row.feasible),
     Column("failure", lambda row: row.entry.reason if isinstance(row.entry, Failed) else ""),

@@ -12,7 +12,6 @@ from gridtune.optimize.report.answer import (
     NOTHING,
     caveats,
     comparison_rows,
-    harm_text,
     heading,
     legend,
     plain,
@@ -28,7 +27,13 @@ from gridtune.optimize.report.pictures.axes import (
     shown_states,
     varied,
 )
-from gridtune.optimize.report.recommended import change_groups, changed_values, is_main, why_none
+from gridtune.optimize.report.recommended import (
+    change_groups,
+    changed_values,
+    harm_text,
+    is_main,
+    why_none,
+)
 from gridtune.optimize.report.tables import listed, statistics
 from gridtune.plain_text import escaped
 

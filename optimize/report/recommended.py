@@ -7,8 +7,17 @@ from collections.abc import Mapping, Sequence
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Constraint, Evaluation, Value
-from gridtune.optimize.records.recommendation import ParameterChange
+from gridtune.optimize.records.evaluations import (
+    EXCESS_LOSS,
+    EXCESS_WAIT,
+    Archive,
+    Constraint,
+    Evaluation,
+    Objective,
+    Value,
+)
+from gridtune.optimize.records.recommendation import Harm, ParameterChange
+from gridtune.optimize.report.numbers import MANY, amount
 from gridtune.optimize.search_space.constraints import excesses, violation
 from gridtune.scenarios.results.amounts import counted
 
@@ -59,13 +68,13 @@ def why_none(front: Front) -> str:
     broken = {number: metrics for number, metrics in archive.refused.items() if metrics}
     if broken:
         number, (metric, *_) = next(iter(broken.items()))
-        does, _, option = GUARDS.get(metric, (f"has more {label(metric)}", "", ""))
-        rule = next((one for one in archive.constraints if one.metric == metric and not option), None)
-        does = f"{does} than the baseline" if rule is None else f"breaks {rule}"
-        allowed = f" (`{option}` accepts that.)" if option else ""
+        option = GUARDS[metric][2] if metric in GUARDS else ""
+        allowed = f" (A new search with `{option}` accepts that.)" if option else ""
+        others = counted(len(broken) - 1, "other was", "others were")
+        also = f" {others} refused, too." if len(broken) > 1 else ""
         return (
-            f"Configuration {number} was better in the search, but in later checks (further seeds, replays "
-            f"of logs) it {does}. So nothing is recommended. {LONGER}.{allowed}"
+            f"Configuration {number} was better in the search, but {refusal(archive, number)}. So nothing is "
+            f"recommended.{also} {LONGER}.{allowed}"
         )
     if archive.refused:
         names = ", ".join(map(str, archive.refused))
@@ -92,6 +101,40 @@ def why_none(front: Front) -> str:
         "No configuration is significantly better than the baseline. Keep the baseline, or search longer: "
         "the same command with `--resume` and more `--budget`, `--runs` or `--time`."
     )
+
+
+def refusal(archive: Archive, number: int) -> str:
+    """What a configuration broke when it was to be recommended; empty if nothing."""
+    broken = archive.refused.get(number)
+    if not broken:
+        return ""
+    does, _, option = GUARDS.get(broken[0], (f"has more {label(broken[0])}", "", ""))
+    rule = next((one for one in archive.constraints if one.metric == broken[0] and not option), None)
+    does = f"{does} than the baseline" if rule is None else f"breaks {rule}"
+    worst = archive.blamed.get(number)
+    told = f": {harm_text(worst)}" if worst else ""
+    return f"in later checks (further seeds, replays of logs) it {does}{told}"
+
+
+def more_load(one: Harm) -> str:
+    """Of which jobs, of a replay with more."""
+    return f"at {100 * (one.load - 1):.0f} % more load"
+
+
+def harm_text(one: Harm) -> str:
+    """What gets worse: `completed best-effort work 30 % lower`."""
+    name, gap = label(one.metric), one.mean - one.baseline
+    way = "lower" if gap < 0 else "higher"
+    where = " (log as it is)" if one.replay else ""
+    where = f" ({more_load(one)})" if one.load > 1 else where
+    where = f" (in {one.case}{', log as it is' * one.replay})" if one.case else where
+    where += f" ({100 * one.part:.0f} % of runs)" if one.part is not None else ""
+    if name.percent:
+        return f"{name} {abs(100 * gap):.2g} points {way}{where}"
+    if one.baseline <= 0 or one.mean / one.baseline >= MANY:
+        metric = Objective(one.metric, "minimize", one.unit)
+        return f"{name} {amount(one.baseline, metric)} -> {amount(one.mean, metric)}{where}"
+    return f"{name} {abs(100 * gap / one.baseline):.0f} % {way}{where}"
 
 
 def change_groups(changes: Sequence[ParameterChange]) -> dict[str, list[ParameterChange]]:

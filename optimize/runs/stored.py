@@ -13,7 +13,7 @@ from optuna.trial import FrozenTrial
 from pydantic import TypeAdapter
 
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
-from gridtune.optimize.records.recommendation import Recommendation
+from gridtune.optimize.records.recommendation import Harm, Recommendation
 from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_VALIDATION, Entry, RunTable
 from gridtune.optimize.search_space.settings import STORED, Settings
 from gridtune.optimize.search_space.space import key
@@ -24,7 +24,7 @@ from gridtune.scenarios.errors import ScenarioError
 
 # Attributes of a study.
 UNITS, RECOMMENDATIONS, REFUSED, ENDED, ASKED = "units", "recommendations", "refused", "ended", "asked"
-BUDGET, REMARKS = "budget", "remarks"
+BUDGET, REMARKS, BLAMED = "budget", "remarks", "blamed"
 
 
 Times = tuple[datetime, datetime]  # local time at which a configuration was proposed, and its last run ended
@@ -114,6 +114,7 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
         kept = attributes.get(RECOMMENDATIONS, ())
         recommendations = TypeAdapter(tuple[Recommendation, ...]).validate_python(kept)
         refused = {int(number): tuple(names) for number, names in attributes.get(REFUSED, {}).items()}
+        blamed = TypeAdapter(dict[int, Harm]).validate_python(attributes.get(BLAMED, {}))
     table = RunTable(settings, found.runs, attributes.get(UNITS))
     entries = list[Entry]()
     for number, trial in sorted(found.trials.items()):
@@ -132,7 +133,9 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
         )
     archive = archive_of(found.name, settings, entries, attributes.get(BUDGET, len(entries)), len(found.runs))
     remarks = tuple(attributes.get(REMARKS, ()))
-    archive = replace(archive, recommendations=recommendations, refused=refused, remarks=remarks)
+    archive = replace(
+        archive, recommendations=recommendations, refused=refused, blamed=blamed, remarks=remarks
+    )
     return SearchResult(settings, archive, notes, times=times_of(found.trials))
 
 

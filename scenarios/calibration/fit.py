@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from gridtune.scenarios.calibration.levers import KEPT, POLICY, search
 from gridtune.scenarios.calibration.logs import Log, read_log
-from gridtune.scenarios.calibration.replays import Replays, Tried, Values, of_size
+from gridtune.scenarios.calibration.replays import SITE, Replays, Tried, Values, of_size
 from gridtune.scenarios.calibration.waits import WEEK, GoodnessOfFit, persistence
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.results.amounts import counted
 
 FEWEST = 4  # weeks of a log, or logs
 FITTED = 2 / 3  # of the log by which settings are chosen; the rest judges them
@@ -36,6 +38,7 @@ class Calibration:
         guessed: persistence, on the part held back.
         runs: replays.
         given: settings of the site that were not looked for.
+        denied: such settings that the log contradicts, which were left out, a line each.
     """
 
     traces: Sequence[str]
@@ -50,6 +53,7 @@ class Calibration:
     guessed: GoodnessOfFit
     runs: int
     given: Mapping[str, Any]
+    denied: Sequence[str] = ()
 
     @property
     def values(self) -> Values:
@@ -100,7 +104,8 @@ def calibrate(
     logs = [read_log(trace, nodes, last, size=size) for trace in traces]
     if len(logs) > 1 and (long := [log.path for log in logs if np.ptp(log.submit) >= WEEK]):
         raise ScenarioError(f"{long[0]}: is longer than a week; of several logs each has to be shorter")
-    known, given = {} if known is None else known, given or {}
+    known, denied = {} if known is None else known, dict(_denied(given or {}, logs))
+    given = {path: value for path, value in (given or {}).items() if path not in denied}
     parts = len(logs) if len(logs) > 1 else int(np.ptp(logs[0].submit) // WEEK) + 1
     if parts < FEWEST:
         weeks = "1 week" if parts == 1 else f"{parts} weeks"
@@ -127,7 +132,22 @@ def calibrate(
         GoodnessOfFit.of(persistence(waits), waits, back),
         runs + whole.runs,
         given,
+        tuple(denied.values()),
     )
+
+
+def _denied(given: Mapping[str, Any], logs: Sequence[Log]) -> Iterator[tuple[str, str]]:
+    """Limits of each user that users exceeded in the logs, and what to say of them."""
+    for name, processors, what in (("user_running", False, "jobs"), ("user_slots", True, "processors")):
+        path = f"{SITE}.quota.{name}"
+        peaks = [peak for log in logs for peak in log.most_running(processors=processors)]
+        over = sum(peak > given.get(path, inf) for peak in peaks)
+        if over:
+            yield (
+                path,
+                f"{path} {given[path]:g}: left out, as {counted(over, 'user')} of the log had more {what} "
+                f"running (at most {max(peaks):g})",
+            )
 
 
 def _fitted(

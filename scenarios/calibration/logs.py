@@ -87,12 +87,12 @@ class Log:
                 best, most = (first, last), waited[last] - waited[first]
         return read_log(self.trace, self.size, int(self.rows[best[1] - 1]), int(self.rows[best[0]]))
 
-    def most_running(self) -> Iterator[float]:
-        """The most jobs that each user had running at once."""
-        start = self.submit + self.wait
+    def most_running(self, *, processors: bool = False) -> Iterator[float]:
+        """The most jobs, or processors of them, that each user had running at once."""
+        start, amount = self.submit + self.wait, self.processors if processors else np.ones(len(self.submit))
         for user in dict.fromkeys(self.users.tolist()):
             theirs = self.users == user
-            yield _peak(start[theirs], self.runtime[theirs], np.ones(int(theirs.sum())))
+            yield _peak(start[theirs], self.runtime[theirs], amount[theirs])
 
 
 def read_log(

@@ -23,6 +23,17 @@ MAX_WAIT = {
         "when": {f"{SITE}.policy": ["fair-share", "priority"]},
     }
 }
+PREEMPTION = "preemption"
+NOT_IN_SLURM = {
+    "policy.weight_shortness", "policy.longest", "policy.max_wait", "policy.window", "quota.user_share",
+}  # fmt: skip
+SLURM_CHOICES: dict[str, list[Any]] = {
+    "policy": ["fcfs", "priority"],
+    "policy.rule": ["multifactor"],
+    "policy.reservations": ["all", 0],
+    "policy.queue_depth": [100, 500, 1000],
+    "policy.interval": [30.0, 300.0],
+}
 REPLICATIONS = 2  # of each configuration: a single run breaks the guard against starvation by chance
 OBJECTIVES = ("slowdown_mean", "waited_p95.worst-size", "slowdown_jain")
 PROMISE = """\
@@ -30,32 +41,43 @@ response_bound = { factor = inf }   # nobody was promised anything. A promise wo
 # response_bound = { factor = 10.0, least = 14400.0 }: to end within 10 run times, or 4 h if that is more"""
 
 
-def scenario_text(found: Calibration, last: int | None = None) -> str:
+def scenario_text(found: Calibration, last: int | None = None, *, slurm: bool = False) -> str:
     """A scenario with these settings, ready for `search`.
 
     Args:
         found: by calibration.
         last: number of the last job to replay; all if left out.
+        slurm: whether to vary only what Slurm can have.
     """
     head = _head(found, last)
     document = tomllib.loads(head)
-    shipped = tomllib.loads(shipped_text("batch/replay"))["search"]
+    space = tomllib.loads(shipped_text("batch/replay"))["search"]["space"] | MAX_WAIT
+    space = in_slurm(space) if slurm else space
     lines = [
         "[search]",
         f"objectives = {toml(list(OBJECTIVES))}",
         f"replications = {REPLICATIONS}",
         "",
         "[search.space]",
-        *(f"{toml(path)} = {toml(one)}" for path, one in _holding(shipped["space"] | MAX_WAIT, document)),
+        *(f"{toml(path)} = {toml(one)}" for path, one in _holding(space, document)),
     ]
     return head + "\n".join(lines) + "\n"
+
+
+def in_slurm(space: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a search space Slurm can have: priorities by factors, and a plan of all jobs looked at."""
+    made = {path: one for path, one in space.items() if path.removeprefix(f"{SITE}.") not in NOT_IN_SLURM}
+    for name, choices in SLURM_CHOICES.items():
+        path = f"{SITE}.{name}"
+        made[path] = made[path] | {"choices": choices} if isinstance(made[path], dict) else choices
+    return made
 
 
 def _head(found: Calibration, last: int | None) -> str:
     """The scenario without a search."""
     tested, fitted = found.tested, found.best.fitted
     kind = "logs" if len(found.traces) > 1 else "weeks"
-    site: dict[str, Any] = {"nodes": found.nodes[0], "preemption": {"express": 0.0}}
+    site: dict[str, Any] = {"nodes": found.nodes[0], f"{PREEMPTION}.express": 0.0}
     site |= {
         path.removeprefix(f"{SITE}."): value for path, value in (dict(found.given) | found.values).items()
     }
@@ -93,7 +115,10 @@ def _holding(space: Mapping[str, Any], document: dict[str, Any]) -> Iterator[tup
     No space holds what is infinite: that is not searched.
     """
     scenario = Scenario("calibrated", document, Path.cwd())
+    partitions = any(queue.get("partition") for queue in document["site"][0].get("queue", ()))
     for path, one in space.items():
+        if partitions and path == f"{SITE}.{PREEMPTION}.mode":
+            continue  # where there are partitions, nobody is suspended
         try:
             value = meaning(scenario, path).value
         except ScenarioError:  # such a policy has no such parameter

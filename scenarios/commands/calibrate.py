@@ -12,7 +12,7 @@ from gridtune.scenarios.calibration.replays import SITE
 from gridtune.scenarios.calibration.report import as_json, report_lines
 from gridtune.scenarios.calibration.written import scenario_text
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.results.amounts import counted
+from gridtune.scenarios.results.text import terminal_width, wrapped
 from gridtune.scenarios.slurm import SlurmSeed, slurm_seed
 from gridtune.scenarios.whole_files import replace_text
 
@@ -63,9 +63,10 @@ def run_calibration(
     )
     lines = list(report_lines(found, every=every))
     if slurm is not None and seed is not None:
-        lines += list(slurm_lines(slurm, seed, every=every))
+        said = (*(f"{slurm}: {line}" for line in found.denied), *slurm_lines(slurm, seed))
+        lines += wrapped(said, terminal_width())
     if out is not None:
-        text = scenario_text(found, last)
+        text = scenario_text(found, last, slurm=slurm is not None)
         replace_text(out, text)
         lines.append(f"{out}: written; `gridtune search {argument(out)}` goes on from it")
     made = as_json(found)
@@ -74,13 +75,10 @@ def run_calibration(
     return made, lines
 
 
-def slurm_lines(conf: Path, seed: SlurmSeed, *, every: bool) -> Iterator[str]:
-    """What of a slurm.conf has no counterpart, in one line or a line each."""
-    count = len(seed.without)
-    if not count:
-        yield f"{conf}: all that decides who starts when has its counterpart"
-    elif every:
+def slurm_lines(conf: Path, seed: SlurmSeed) -> Iterator[str]:
+    """What of a slurm.conf has no counterpart, a line each."""
+    if seed.without:
         yield f"{conf}: no counterpart have"
         yield from (f"  {line}" for line in seed.without)
     else:
-        yield f"{conf}: {counted(count, 'setting')} without counterpart (--all names them)"
+        yield f"{conf}: all that decides who starts when has its counterpart"

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from math import isfinite, nan, sqrt
 from typing import Any, TypeVar
 
-from gridtune.model.metrics.registry import METRICS, Metric, resolution, rounded
+from gridtune.model.metrics.registry import METRICS, Metric
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.simulation.simulate import simulate
@@ -108,16 +108,12 @@ class Summary:
         variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
         return cls(mean, sqrt(variance / len(values)), tuple(values), unit)
 
-    def as_json(self, step: float = 0.0) -> dict[str, Any]:
-        """As in the output of `run` and `sweep`; what is not finite becomes null.
-
-        Args:
-            step: resolution of the metric; no number has digits beyond it.
-        """
+    def as_json(self) -> dict[str, Any]:
+        """As in the output of `run` and `sweep`; what is not finite becomes null."""
         return {
-            "mean": _number(self.mean, step),
-            "standard_error": _number(self.standard_error, step),
-            "values": [_number(value, step) for value in self.values],
+            "mean": _number(self.mean),
+            "standard_error": _number(self.standard_error),
+            "values": list(map(_number, self.values)),
             "unit": self.unit,
         }
 
@@ -263,9 +259,9 @@ def _located(failure: Failure, group: Sequence[Task], at: int) -> Failure:
 
 
 def as_json(metrics: Mapping[str, Summary]) -> dict[str, Any]:
-    """Metrics as `run` and `sweep` print them, by name, each with the digits that mean anything."""
-    return {name: summary.as_json(resolution(name)) for name, summary in metrics.items()}
+    """Metrics as `run` and `sweep` print them, by name."""
+    return {name: summary.as_json() for name, summary in metrics.items()}
 
 
-def _number(value: float | None, step: float) -> float | None:
-    return None if value is None or not isfinite(value) else rounded(value, step)
+def _number(value: float | None) -> float | None:
+    return None if value is None or not isfinite(value) else value

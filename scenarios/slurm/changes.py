@@ -22,7 +22,9 @@ from gridtune.scenarios.tables.batch import NO_LIMIT, SiteSpec
 
 LONGEST_WINDOW = 43_200  # min, the most that bf_window may be
 EXPRESS = "add qos express"
-DEEPEST = 1_000_000  # jobs, the most that bf_max_job_test may be
+PARAMETERS = "SchedulerParameters"
+INCOMPLETE = "# Slurm cannot do all that was simulated: see `no counterpart` below before you use this"
+MERGE = f"# {PARAMETERS}: put these beside the ones that you have"
 WEIGHTS = {
     "weight_age": "PriorityWeightAge",
     "weight_fairshare": "PriorityWeightFairshare",
@@ -59,7 +61,10 @@ class SlurmChanges:
 
     def text(self) -> str:
         """Lines for slurm.conf; all else as comments."""
+        many = any(line.startswith(PARAMETERS) for line in self.lines)
         made = [
+            *([INCOMPLETE] if self.without else []),
+            *([MERGE] if many else []),
             *self.lines,
             *(f"# sacctmgr {command}" for command in self.commands),
             *(f"# no counterpart: {line}" for line in self.without),
@@ -127,7 +132,7 @@ def _options(site: SiteSpec, scale: float) -> Iterator[tuple[str, str]]:
     if isinstance(policy, Priority):
         yield from _multifactor(policy, scale)
         if not strict:
-            yield "SchedulerParameters", ",".join(_backfill(policy))
+            yield PARAMETERS, ",".join(_backfill(policy))
     elif isinstance(policy, FairShare):
         yield "PriorityType", "priority/multifactor"
         yield WEIGHTS["weight_fairshare"], "1000"
@@ -142,9 +147,9 @@ def _options(site: SiteSpec, scale: float) -> Iterator[tuple[str, str]]:
 
 
 def _multifactor(policy: Priority, scale: float) -> Iterator[tuple[str, str]]:
-    yield "PriorityType", "priority/multifactor"
     if policy.rule != "multifactor":
         return
+    yield "PriorityType", "priority/multifactor"
     for name, option in WEIGHTS.items():
         yield option, str(round(getattr(policy, name) * scale))
     yield "PriorityMaxAge", duration(policy.max_age)
@@ -158,9 +163,11 @@ def _multifactor(policy: Priority, scale: float) -> Iterator[tuple[str, str]]:
 
 
 def _backfill(policy: Priority) -> Iterator[str]:
-    yield f"bf_interval={max(1, round(policy.interval))}"
+    if policy.interval >= 1:
+        yield f"bf_interval={round(policy.interval)}"
     yield f"bf_window={max(1, round(min(policy.window / 60.0, LONGEST_WINDOW)))}"
-    yield f"bf_max_job_test={policy.queue_depth or DEEPEST:.0f}"
+    if policy.queue_depth:
+        yield f"bf_max_job_test={policy.queue_depth:.0f}"
 
 
 def _partitions(site: SiteSpec) -> list[str]:
@@ -205,6 +212,10 @@ def _without(site: SiteSpec) -> Iterator[str]:
             yield f"rule = {policy.rule}: needs a site_factor plug-in"
         elif policy.weight_shortness:
             yield f"weight_shortness = {policy.weight_shortness:g}: needs a site_factor plug-in"
+        if policy.reservations and policy.interval < 1:
+            yield "interval = 0: backfill of Slurm plans every bf_interval seconds, not whenever a job ends"
+        if policy.reservations and not policy.queue_depth:
+            yield "queue_depth = 0: backfill of Slurm looks at bf_max_job_test jobs, not at every one"
         if policy.reservations not in (0, "all"):
             yield f"reservations = {policy.reservations}: backfill of Slurm plans all that it looks at"
     if site.quota.user_share < 1:

@@ -19,6 +19,7 @@ QOS_COLUMNS = (
     *("maxtres", "maxtrespernode", "maxtresmins", "maxwall", "maxtrespu", "maxjobspu", "maxsubmitpu"),
     "maxtrespa",
 )
+KNOWN = ("clustername", "preempt", "priority", "scheduler")  # at the head of an option of every such file
 _WORD = re.compile(r"([A-Za-z0-9_]+)\s*=\s*(\"[^\"]*\"|\S+)")
 _TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?$")
 _HOSTS = re.compile(r"(?:[^,\[]|\[[^\]]*\])+")
@@ -95,8 +96,10 @@ def read_conf(path: Path) -> SlurmConf:
         key, _, value = part.strip().partition("=")
         if key:
             made.parameters[key.lower()] = value
-    if not (made.options or made.partitions):
-        raise ScenarioError(f"{path}: no lines KEY=VALUE; is it a slurm.conf?")
+    if not made.partitions and not any(name.startswith(KNOWN) for name in made.options):
+        raise ScenarioError(
+            f"{path}: none of the lines PartitionName=…, SchedulerType=…, PriorityType=…; is it a slurm.conf?"
+        )
     return made
 
 
@@ -110,9 +113,10 @@ def read_qos(path: Path) -> list[Line]:
     columns: tuple[str, ...] = QOS_COLUMNS
     if rows and rows[0][0].lower() == "name":
         columns = tuple(name.strip().lower() for name in rows.pop(0))
-    if not rows or min(map(len, rows)) < 2:
+    levels = [dict(zip(columns, map(str.strip, row), strict=False)) for row in rows]
+    if not levels or not all((one.get("priority", "?") or "0").isdigit() for one in levels):
         raise ScenarioError(f"{path}: no rows NAME|PRIORITY|…, as `sacctmgr -nP show qos` prints")
-    return [dict(zip(columns, map(str.strip, row), strict=False)) for row in rows]
+    return levels
 
 
 def _lines(path: Path) -> Iterator[str]:

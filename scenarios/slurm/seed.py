@@ -119,7 +119,9 @@ def _fair_share(conf: SlurmConf) -> Iterator[tuple[str, Any]]:
 
 def _site(conf: SlurmConf, levels: Sequence[Line]) -> Iterator[tuple[str, Any]]:
     """Partitions as queues, and what QOS limit and preempt."""
-    queues = sorted(_queues(conf), key=lambda queue: queue.get("max_runtime", inf))
+    preempting = dict(_preemption(conf, levels)) if _by_qos(conf) else {}
+    planned = _at_once(preempting)
+    queues = sorted(_queues(conf, planned=planned), key=lambda queue: queue.get("max_runtime", inf))
     if len(queues) > 1 or (queues and "max_runtime" in queues[0]):
         yield "queue", queues
     usual = next((level for level in levels if level["name"] == "normal"), levels[0] if levels else {})
@@ -127,12 +129,24 @@ def _site(conf: SlurmConf, levels: Sequence[Line]) -> Iterator[tuple[str, Any]]:
         yield "quota.user_running", float(jobs)
     if cpus := _tres(usual.get("maxtrespu", "")).get("cpu"):
         yield "quota.user_slots", float(cpus)
-    if conf.options.get("preempttype", "").lower() == "preempt/qos":
-        yield from _preemption(conf, levels)
+    yield from preempting.items()
 
 
-def _queues(conf: SlurmConf) -> Iterator[dict[str, Any]]:
-    """Partitions that take jobs."""
+def _by_qos(conf: SlurmConf) -> bool:
+    return conf.options.get("preempttype", "").lower() == "preempt/qos"
+
+
+def _at_once(preempting: Mapping[str, Any]) -> bool:
+    """Whether jobs that are preempted leave at once: only then are those of a partition backfilled."""
+    return preempting.get("preemption.mode") != "suspend" and "preemption.grace" not in preempting
+
+
+def _queues(conf: SlurmConf, *, planned: bool) -> Iterator[dict[str, Any]]:
+    """Partitions that take jobs.
+
+    Args:
+        planned: whether jobs of a partition on nodes of its own are planned there.
+    """
     default: Line = {}
     by_factor = float(conf.options.get("priorityweightpartition", "0")) > 0
     whole = conf.processors()
@@ -151,6 +165,7 @@ def _queues(conf: SlurmConf) -> Iterator[dict[str, Any]]:
             made["max_runtime"] = limit
         if size is not None and size != whole:
             made["slots"] = made["max_processors"] = size
+            made |= {"partition": True} if planned else {}
         yield made
 
 
@@ -203,6 +218,8 @@ def _without(conf: SlurmConf, levels: Sequence[Line], site: Mapping[str, Any]) -
     preempts = conf.options.get("preempttype", "preempt/none").lower()
     if preempts != "preempt/none" and "preemption.express" not in site:
         yield f"PreemptType={preempts}: only a QOS that preempts others and has a MaxWall has a counterpart"
+    if any("slots" in queue and "partition" not in queue for queue in site.get("queue", ())):
+        yield "backfilling within a partition, beside preemption that suspends or has a GraceTime"
     express = _express(levels) or {}
     for level in levels:
         for key in ("grptres", "grpjobs", "maxtres", "maxsubmitpu", "maxtrespa", "maxjobspa"):

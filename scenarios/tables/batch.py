@@ -68,6 +68,11 @@ class QueueSpec(Table):
     name: Name
     priority: float = number(0.0, "none", "queues of higher priority are served first")
     slots: float = number(inf, "count", "slots that its jobs may hold together", ge=1)
+    partition: bool = Field(
+        default=False,
+        description="whether `slots` are nodes on which its jobs are planned and backfilled (a partition of "
+        "Slurm), rather than a limit beyond which they wait without a reservation",
+    )
     max_runtime: float = number(inf, "s", "s that a job may ask for and run", gt=0)
     max_processors: float = number(inf, "count", "slots that one job may ask for", ge=1)
     running: float = number(inf, "count", "jobs of the queue that may run at once", ge=1)
@@ -226,17 +231,20 @@ class SiteSpec(VresFields, LifeFields):
             raise ValueError(f"speed: must be more than 0, not {min(speeds)}")
         if self.vres is not None and self.quota != QuotaSpec():
             raise ValueError("quota: is for sites with a batch scheduler; leave it out, or vres")
-        if self.resources:
+        if unlimited := [queue.name for queue in self.queue if queue.partition and queue.slots == inf]:
+            raise ValueError(f"queue.{unlimited[0]}: partition: give its slots")
+        if self.resources or any(queue.partition for queue in self.queue):
             others = ("vres", "failures", "outage", "outages")
             if kept := [name for name in others if getattr(self, name)]:
                 raise ValueError(
-                    "resources: are counted over the site, so nobody knows who loses those of a node that is "
-                    f"out; leave them out, or {', '.join(kept)}"
+                    "resources and partitions: are counted over the site, so nobody knows who loses those of "
+                    f"a node that is out; leave them out, or {', '.join(kept)}"
                 )
             if self.preemption is not None and not self.preemption.at_once:
                 raise ValueError(
                     "preemption: only processors can be kept for a job while others leave; where there are "
-                    'resources, give "requeue", "cancel" or "checkpoint" with neither grace nor checkpoint s'
+                    "resources or partitions, give requeue, cancel or checkpoint with neither grace nor "
+                    "checkpoint s"
                 )
         if self.prime_time and self.vres is not None:
             raise ValueError("prime_time: is for sites with a batch scheduler; leave it out, or vres")

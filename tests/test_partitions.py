@@ -1,0 +1,90 @@
+"""Partitions: queues with processors of their own, on which their jobs are planned as on a site."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from gridtune.scenarios import ScenarioError, simulate
+from gridtune.scenarios.document.scenario import Scenario
+
+SIZES = {"work": 6, "gpu": 3}
+POLICIES = [
+    "fcfs",
+    "easy",
+    "conservative",
+    {"kind": "priority", "weight_age": 1.0, "reservations": "all"},
+    {"kind": "priority", "rule": "sjf", "reservations": 2},
+]
+
+
+def jobs(seed):
+    """Number, submission, run time and processors of jobs by their group, which names the partition."""
+    draws, now, made = random.Random(seed), 0.0, {name: [] for name in SIZES}
+    for number in range(120):
+        now += draws.expovariate(1 / 9.0)
+        name = draws.choice(list(SIZES))
+        made[name].append((number, round(now), draws.randint(1, 60), draws.randint(1, SIZES[name])))
+    return made
+
+
+def starts(rows, site, folder):
+    """When each job starts, by its number."""
+    every = sorted(rows, key=lambda row: row[1:2] + row[:1])
+    lines = [
+        f"{number} {submit} -1 {run} {width} -1 -1 {width} {run} -1 1 1 {group} 1 -1 -1 -1 -1"
+        for number, submit, run, width, group in every
+    ]
+    (folder / "log.swf").write_text("\n".join(lines) + "\n")
+    log = {"name": "log", "kind": "trace", "trace": "log.swf", "response_bound": {"factor": 1e9}}
+    document = {"title": "t", "site": [{"name": "s", **site}], "workload": [log]}
+    run = simulate(Scenario("t", document, folder))
+    first = every[0][1]  # a log begins with its first job
+    return {row[0]: first + job.start for row, job in zip(every, run.record.jobs, strict=True)}
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_partitions_on_nodes_of_their_own_are_as_sites_of_their_own(policy, seed, tmp_path):
+    groups = {name: number for number, name in enumerate(SIZES, 1)}
+    rows = {name: [(*row, groups[name]) for row in some] for name, some in jobs(seed).items()}
+    alone = {}
+    for name, size in SIZES.items():
+        alone |= starts(rows[name], {"nodes": size, "policy": policy}, tmp_path)
+    queues = [
+        {"name": name, "slots": size, "partition": True, "groups": [str(groups[name])]}
+        for name, size in SIZES.items()
+    ]
+    both = starts(
+        [row for some in rows.values() for row in some],
+        {"nodes": sum(SIZES.values()), "policy": policy, "queue": queues},
+        tmp_path,
+    )
+    assert both == alone
+    limits = [{key: value for key, value in queue.items() if key != "partition"} for queue in queues]
+    site = {"nodes": sum(SIZES.values()), "policy": policy, "queue": limits}
+    if policy != "fcfs":  # a limit beyond which jobs wait has no backfilling
+        assert starts([row for some in rows.values() for row in some], site, tmp_path) != alone
+
+
+@pytest.mark.parametrize(
+    ("site", "fault"),
+    [
+        ({"queue": [{"name": "a", "partition": True}]}, "queue.a: partition: give its slots"),
+        (
+            {
+                "queue": [{"name": "a", "slots": 2, "partition": True}],
+                "preemption": {"express": 60.0, "mode": "suspend"},
+            },
+            "resources or partitions",
+        ),
+    ],
+)
+def test_partitions_that_make_no_sense_are_refused(site, fault):
+    document = {
+        "title": "t",
+        "site": [{"name": "s", "nodes": 4, "policy": "easy", **site}],
+        "workload": [{"name": "w", "kind": "generated", "count": 1, "interval": 1.0, "runtime": 1.0}],
+    }
+    with pytest.raises(ScenarioError, match=fault):
+        simulate(Scenario("t", document, Path()))
