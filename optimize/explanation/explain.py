@@ -214,6 +214,7 @@ def find_configuration(found: Front, text: str) -> Evaluation:
         more = f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else ""
         front = f"the front has {', '.join(numbers[:NAMED])}{more}" if numbers else "the front is empty"
         also = f"; names: {', '.join(called)}" if called else ""
+        also += "; nothing is recommended" * (not archive.recommendations and text.strip().isalpha())
         raise ScenarioError(f"{archive.study}: no configuration {text[:60]}; {front}{also}")
     return evaluation
 

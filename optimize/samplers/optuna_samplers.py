@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.samplers.base import GeneticSampler, Result, Sampler, register
@@ -13,9 +13,8 @@ from gridtune.optimize.search_space.constraints import Excesses
 from gridtune.optimize.search_space.space import Configuration, Space
 
 if TYPE_CHECKING:
-    from optuna import Study
     from optuna.samplers import BaseSampler
-    from optuna.trial import FrozenTrial, Trial
+    from optuna.trial import Trial
 
 
 class OptunaSampler(Sampler):
@@ -134,7 +133,7 @@ class OptunaGenetic(GeneticSampler, OptunaSampler):
         from optuna import samplers
         from optuna.samplers.nsgaii import PolynomialMutation, SBXCrossover
 
-        made: BaseSampler = _by_number(getattr(samplers, self.algorithm))(
+        made: BaseSampler = getattr(samplers, self.algorithm)(
             population_size=self.batch,
             crossover=SBXCrossover(),
             mutation=PolynomialMutation(),
@@ -155,23 +154,3 @@ class Nsga3(OptunaGenetic):
     """NSGA-III."""
 
     algorithm: ClassVar[str] = "NSGAIIISampler"
-
-
-def _by_number(genetic: Any) -> Any:
-    """A genetic sampler of Optuna that knows the generation of a trial by its number.
-
-    Optuna looks through all trials for it at every proposal, since it cannot know that generations are asked
-    for as a whole. Proposals are the same as long as no evaluation fails.
-    """
-    from optuna.trial import TrialState
-
-    class ByNumber(genetic):
-        def get_trial_generation(self, study: Study, trial: FrozenTrial) -> int:
-            return int(trial.number // self.population_size)
-
-        def get_population(self, study: Study, generation: int) -> list[FrozenTrial]:
-            first = generation * self.population_size
-            members = study.get_trials(deepcopy=False)[first : first + self.population_size]
-            return [trial for trial in members if trial.state == TrialState.COMPLETE]
-
-    return ByNumber

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,6 +77,7 @@ class Settings:
         mine, theirs = _parts(settings), _parts(stored)
         changed = [name for name in mine if mine[name] != theirs[name]]
         paths = list(_differing(mine["the scenario"], theirs["the scenario"]))
+        paths += _differing(mine["the space"], theirs["the space"])
         where = f" ({', '.join(paths[:NAMED])}{', …' if paths[NAMED:] else ''})" if paths else ""
         found = [f"{' and '.join(changed)} changed{where}"] if changed else []
         return found + [
@@ -95,7 +96,7 @@ def _parts(settings: Mapping[str, Any]) -> dict[str, Any]:
     scenarios = [settings["scenario"], *(scenario for _, scenario, _ in cases)]
     return {
         "the scenario": _working(settings["scenario"]),
-        "the space": settings["space"],
+        "the space": {one["path"]: one for one in settings["space"]["parameters"]},
         "the objectives": settings["objectives"],
         "the plug-ins": [one["plugins"] for one in scenarios if one["plugins"]],
         "the cases": [[name, _working(scenario), seed] for name, scenario, seed in cases],
@@ -111,14 +112,13 @@ def _working(scenario: Mapping[str, Any]) -> dict[str, Any]:
 
 def _differing(one: Any, other: Any, path: str = "") -> Iterator[str]:
     """Paths at which two documents differ; elements of an array go by their names where they have any."""
-    sides = [
-        {part["name"]: part for part in side if isinstance(part, dict) and "name" in part}
-        if isinstance(side, list)
-        else side
-        for side in (one, other)
-    ]
+    sides = [_named(side) if isinstance(side, list) else side for side in (one, other)]
     if all(isinstance(side, dict) and side for side in sides):
         for name in {**sides[0], **sides[1]}:
             yield from _differing(sides[0].get(name), sides[1].get(name), f"{path}.{name}" if path else name)
     elif one != other:
         yield path
+
+
+def _named(parts: Sequence[Any]) -> dict[str, Any]:
+    return {part["name"]: part for part in parts if isinstance(part, dict) and "name" in part}

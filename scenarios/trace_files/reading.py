@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from operator import itemgetter
@@ -21,6 +22,8 @@ from gridtune.scenarios.trace_files.swf import SWF
 
 _COMPRESSED = {".gz", ".bz2", ".xz"}
 _FORMATS = {".swf": SWF, ".gwf": GWF}
+_OPTION = re.compile(r"(ClusterName|NodeName|PartitionName|SchedulerType|PriorityType)=", re.IGNORECASE)
+MANY = 4  # separators in a row of sacct, at least
 _BY_SUBMIT = itemgetter(TraceJob._fields.index("submit"), TraceJob._fields.index("id"))
 
 
@@ -34,19 +37,19 @@ def detect_format(path: Path) -> Layout:
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _COMPRESSED]
     if suffixes and suffixes[-1] in _FORMATS:
         return _FORMATS[suffixes[-1]]
-    for line in filter(None, map(str.strip, text.splitlines())):
-        if accounting := recognised(line):
-            return accounting
-        check_columns(line, path)
-        if line[0] == ";":
-            return SWF
-        if line[0] == "#":
-            return GWF
-        if SWF.needed <= len(line.split()) < GWF.width:
-            return SWF
-        if len(GWF.split(line)) == GWF.width:
-            return GWF
-        break
+    lines = [line for line in map(str.strip, text.splitlines()) if line]
+    line = next((line for line in lines if line[0] != "#"), "")  # of GWF the first row
+    if accounting := recognised(line):
+        return accounting
+    check_columns(line, path)
+    if line.startswith(";") or SWF.needed <= len(line.split()) < GWF.width:
+        return SWF
+    if len(GWF.split(line)) == GWF.width:
+        return GWF
+    if line.count("|") > MANY:
+        raise TraceError(f"{path}: its first line names no columns; if it is of sacct, leave out -n")
+    if any(_OPTION.match(line) for line in lines):
+        raise TraceError(f"{path}: is no log; a slurm.conf goes to `gridtune calibrate LOG --slurm FILE`")
     raise TraceError(
         f"{path}: is neither SWF (18 fields, comments with ;) nor GWF (29 fields, comments with #), nor has "
         "it the columns of sacct or OAR; if it is one of the former, name it .swf or .gwf"
