@@ -32,7 +32,7 @@ def starts(rows, site, folder):
     """When each job starts, by its number."""
     every = sorted(rows, key=lambda row: row[1:2] + row[:1])
     lines = [
-        f"{number} {submit} -1 {run} {width} -1 -1 {width} {run} -1 1 1 {group} 1 -1 -1 -1 -1"
+        f"{number} {submit} -1 {run} {width} -1 -1 {width} {run} -1 1 1 {group} 1 {group} -1 -1 -1"
         for number, submit, run, width, group in every
     ]
     (folder / "log.swf").write_text("\n".join(lines) + "\n")
@@ -65,6 +65,19 @@ def test_partitions_on_nodes_of_their_own_are_as_sites_of_their_own(policy, seed
     site = {"nodes": sum(SIZES.values()), "policy": policy, "queue": limits}
     if policy != "fcfs":  # a limit beyond which jobs wait has no backfilling
         assert starts([row for some in rows.values() for row in some], site, tmp_path) != alone
+
+
+def test_a_job_enters_the_partition_that_its_log_names_if_it_keeps_the_limits_there(tmp_path):
+    made = jobs(3)
+    rows = [(*row, number) for number, name in enumerate(SIZES, 1) for row in made[name]]
+    alone = {}
+    for number, (name, size) in enumerate(SIZES.items(), 1):
+        alone |= starts([(*row, number) for row in made[name]], {"nodes": size, "policy": "easy"}, tmp_path)
+    queues = [{"name": f"{k}", "slots": n, "partition": True} for k, n in enumerate(SIZES.values(), 1)]
+    site = {"nodes": sum(SIZES.values()), "policy": "easy", "queue": queues}
+    assert starts(rows, site, tmp_path) == alone
+    queues[1]["max_runtime"] = 1.0  # nobody keeps that: all enter the first that fits
+    assert all(start == start for start in starts(rows, site, tmp_path).values())
 
 
 @pytest.mark.parametrize(

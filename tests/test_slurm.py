@@ -202,7 +202,7 @@ def test_a_weight_that_changes_is_told_with_those_that_it_is_weighed_against(as_
         ({"policy.weight_shortness": 3.0}, "weight_shortness = 3: needs a site_factor plug-in"),
         ({"policy.reservations": 4}, "reservations = 4: backfill of Slurm plans all that it looks at"),
         ({"nodes": 90}, "site.cluster.nodes"),
-        ({"quota.user_share": 0.5}, "user_share: MaxTRESPerUser refuses a wider job, which here runs alone"),
+        ({"quota.user_share": 0.5}, "user_share: a job above it runs alone here; in Slurm it stays pending"),
     ],
 )
 def test_changes_without_counterpart_are_named(as_slurm, values, said):

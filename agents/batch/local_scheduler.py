@@ -34,6 +34,7 @@ class Admission:
         self._cluster = cluster
         self._narrow_to(widest)
         self.directed: dict[int, int] = {}
+        self._named = {queue.name: index for index, queue in enumerate(cluster.queues)}
         self._admits = [
             (index, queue.widest, queue.max_runtime, queue.groups)
             for index, queue in enumerate(cluster.queues)
@@ -49,6 +50,12 @@ class Admission:
         made = [(min(queue.widest, widest), queue.max_runtime) for queue in queues]
         self.limits: Sequence[tuple[float, float]] | None
         self.limits = made if any(most < slots for most, _ in made) else None
+
+    def direct(self, job: Job, name: str) -> None:
+        """Let a job enter the queue of that name alone, if there is one and it keeps the limits there."""
+        at = self._named.get(name)
+        if at is not None and at in self.queues_for(job):
+            self.directed[job.id] = at
 
     def queue_for(self, job: Job) -> int | None:
         """Index of the first queue whose limits the job keeps; None if there is none."""

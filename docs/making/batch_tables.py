@@ -18,7 +18,7 @@ def calibrated_table(rows: dict[str, Any]) -> str:
     ]
     for name, row in rows.items():
         logged = next(tested["mean"] for tested in row["tested"] if tested["what"] == "log")
-        title = f"{name}, {row['jobs']:,} jobs, logged mean wait {logged:,.0f} s"
+        title = f"{name}, {row['jobs']:,} jobs, logged mean wait (last third) {logged:,.0f} s"
         for tested in row["tested"]:
             if tested["what"] != "log":
                 what = "`easy` on all nodes" if tested["what"].startswith("easy") else tested["what"]
@@ -75,7 +75,7 @@ def _plain(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(str(part) if name == "kind" else f"{name} {part}" for name, part in value.items())
     if isinstance(value, list):
-        return " and ".join(
+        return " and, partly at the same time, ".join(
             f"of {sum(end - begin for begin, end in times['hours']):g} hours a week (only jobs of at most "
             f"{times['longest'] / 3600:g} h start)"
             for times in value

@@ -79,7 +79,7 @@ def _slurm(before: Scenario, after: Scenario) -> Iterator[str]:
     sites = after.active.site
     if len(sites) != 1 or sites[0].vres is not None or before.active.site == sites:
         return
-    yield "Under Slurm, these lines of slurm.conf change, and what `sacctmgr` sets:"
+    yield "Under Slurm, change these lines of slurm.conf, and run `sacctmgr`:"
     yield from (f"  {line.removeprefix('# ')}" for line in slurm_changes(before, after).text().splitlines())
 
 

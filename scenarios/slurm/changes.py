@@ -219,7 +219,7 @@ def _without(site: SiteSpec) -> Iterator[str]:
         if policy.reservations not in (0, "all"):
             yield f"reservations = {policy.reservations}: backfill of Slurm plans all that it looks at"
     if site.quota.user_share < 1:
-        yield "user_share: MaxTRESPerUser refuses a wider job, which here runs alone"
+        yield "user_share: a job above it runs alone here; in Slurm it stays pending"
     if site.preemption is not None and site.preemption.express:
         yield "express: users, or a submit plug-in, must ask for the QOS; here every short job has it"
     if site.preemption is not None and site.preemption.mode == "checkpoint":

@@ -231,6 +231,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
             if needs is not None:
                 job.needs = next(needs)
             assert isinstance(receiver, BatchSite)  # see `check`
+            receiver.admission.direct(job, task.queue)
             grid.agenda.after(task.withdrawn, receiver.cancel, job, ARRIVAL)
             return job
         job = create(
@@ -251,6 +252,8 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
             job.needs = next(needs)
         if task.queue:
             queues[job.id] = task.queue
+            if isinstance(receiver, BatchSite):
+                receiver.admission.direct(job, task.queue)
         return job
 
     tasks: Iterable[Task] = workload.tasks(grid.streams)
