@@ -140,6 +140,18 @@ def test_policies_by_hand(tmp_path, text, expected):
     assert load("batch/replay").override({"site.cluster.policy": policy}).active.site[0].policy
 
 
+def test_tiers_stay_tiers_and_job_factors_are_weighed(tmp_path):
+    head = "PriorityType=priority/multifactor\nPriorityWeightPartition=50\nPriorityWeightAge=10\n"
+    rows = ("PartitionName=a MaxTime=10 PriorityTier=9 PriorityJobFactor=2", "PartitionName=b MaxTime=20")
+    seed = slurm_seed(_written(tmp_path, "tiers", head + "\n".join(rows)))
+    assert [queue["priority"] for queue in seed.site["queue"]] == [9.0, 1.0]
+    assert "weight_queue" not in seed.policy
+    assert any("the tiers decide" in line for line in seed.without)
+    equal = slurm_seed(_written(tmp_path, "equal", head + "\n".join(rows).replace("PriorityTier=9 ", "")))
+    assert [queue["priority"] for queue in equal.site["queue"]] == [2.0, 1.0]
+    assert equal.policy["weight_queue"] == 50.0
+
+
 def test_what_is_no_file_of_slurm_is_refused(tmp_path):
     for name, text in (("a", "hello world\n"), ("b", "PriorityWeightAge=much\n"), ("e", QOS)):
         (tmp_path / name).write_text(text)

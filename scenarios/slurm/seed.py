@@ -86,6 +86,8 @@ def _policy(conf: SlurmConf) -> dict[str, Any]:
     option = conf.options.get
     if option("prioritytype", "").lower() != "priority/basic":
         weights = {ours: float(option(theirs, "0")) for theirs, ours in WEIGHTS.items()}
+        if _tiers(conf):  # which decide before all weights
+            weights["weight_queue"] = 0.0
         largest = max(weights.values())
         scale = HIGHEST / largest if largest > HIGHEST else 1.0
         made |= {name: weight * scale for name, weight in weights.items() if weight or name == "weight_age"}
@@ -132,6 +134,12 @@ def _site(conf: SlurmConf, levels: Sequence[Line]) -> Iterator[tuple[str, Any]]:
     yield from preempting.items()
 
 
+def _tiers(conf: SlurmConf) -> bool:
+    """Whether partitions have different tiers."""
+    named = [line for line in conf.partitions if line["partitionname"].upper() != "DEFAULT"]
+    return len({line.get("prioritytier", "1") for line in named}) > 1
+
+
 def _by_qos(conf: SlurmConf) -> bool:
     return conf.options.get("preempttype", "").lower() == "preempt/qos"
 
@@ -148,7 +156,7 @@ def _queues(conf: SlurmConf, *, planned: bool) -> Iterator[dict[str, Any]]:
         planned: whether jobs of a partition on nodes of its own are planned there.
     """
     default: Line = {}
-    by_factor = float(conf.options.get("priorityweightpartition", "0")) > 0
+    by_factor = float(conf.options.get("priorityweightpartition", "0")) > 0 and not _tiers(conf)
     whole = conf.processors()
     for line in conf.partitions:
         if line["partitionname"].upper() == "DEFAULT":
@@ -209,9 +217,8 @@ def _without(conf: SlurmConf, levels: Sequence[Line], site: Mapping[str, Any]) -
         yield f"PriorityFlags {flag}"
     if float(conf.options.get("priorityweightqos", "0")):
         yield "PriorityWeightQOS: a log does not say the QOS of its jobs"
-    tiers = {line.get("prioritytier", "1") for line in conf.partitions}
-    if float(conf.options.get("priorityweightpartition", "0")) and len(tiers) > 1:
-        yield "PriorityTier beside PriorityWeightPartition: queues are tiers or factors"
+    if float(conf.options.get("priorityweightpartition", "0")) and _tiers(conf):
+        yield "PriorityWeightPartition beside PriorityTier: the tiers decide"
     for line in conf.partitions:
         for key in sorted(line.keys() & PARTITION_DECIDES):
             yield f"PartitionName={line['partitionname']} {conf.names[key]}={line[key]}"
