@@ -83,7 +83,7 @@ def test_a_job_enters_the_partition_that_its_log_names_if_it_keeps_the_limits_th
 @pytest.mark.parametrize(
     ("site", "fault"),
     [
-        ({"queue": [{"name": "a", "partition": True}]}, "queue.a: partition: give its slots"),
+        ({"queue": [{"name": "a", "partition": True}]}, "queue.a: partition: give its slots, a whole number"),
         (
             {
                 "queue": [{"name": "a", "slots": 2, "partition": True}],

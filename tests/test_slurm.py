@@ -160,7 +160,7 @@ def test_what_is_no_file_of_slurm_is_refused(tmp_path):
     with pytest.raises(ScenarioError, match="cannot be read"):
         slurm_seed(tmp_path / "none")
     for other in ("nothing\n", "JobID|State\n1|COMPLETED\n"):
-        with pytest.raises(ScenarioError, match="as `sacctmgr -nP show qos` prints"):
+        with pytest.raises(ScenarioError, match="as `sacctmgr -P show qos` prints"):
             slurm_seed(_written(tmp_path, "c", CONF), _written(tmp_path, "d", other))
 
 
@@ -182,7 +182,7 @@ def test_lines_that_change(as_slurm):
     made = slurm_changes(load("batch/replay"), as_slurm)
     assert list(made.lines) == [
         "PriorityType=priority/multifactor", "PriorityWeightAge=100", "PriorityWeightFairshare=1000",
-        "PriorityWeightJobSize=0", "PriorityWeightPartition=0", "PriorityWeightQOS=0",
+        "PriorityWeightJobSize=0", "PriorityWeightPartition=0",
         "PriorityMaxAge=3-00:00:00", "PriorityFavorSmall=NO", "PriorityDecayHalfLife=14-00:00:00",
         "PriorityFlags=FAIR_TREE", "SchedulerParameters=bf_interval=60,bf_window=2880,bf_max_job_test=1000",
         "PreemptType=preempt/qos", "PreemptMode=REQUEUE",
@@ -199,10 +199,11 @@ def test_a_weight_that_changes_is_told_with_those_that_it_is_weighed_against(as_
     made = slurm_changes(as_slurm, as_slurm.override({f"{policy}.weight_fairshare": 0.5}))
     assert list(made.lines) == [
         "PriorityWeightAge=100000", "PriorityWeightFairshare=500", "PriorityWeightJobSize=0",
-        "PriorityWeightPartition=0", "PriorityWeightQOS=0",
+        "PriorityWeightPartition=0",
     ]  # fmt: skip
     assert not made.commands
-    assert not made.without
+    assert [line.partition(":")[0] for line in made.without] == ["express"]  # what the baseline has, too
+    assert "scale your other weights" in made.text()
 
 
 @pytest.mark.parametrize(
@@ -293,6 +294,57 @@ def test_jobs_of_a_partition_are_planned_unless_others_suspend_them(tmp_path, mo
     load("batch/replay").override({"site.cluster.nodes": 6} | site)
 
 
+def test_files_as_they_are_written_by_hand(tmp_path):
+    text = """\
+PartitionName = a Nodes=both,n[3-4] MaxTime = 60
+PartitionName=b Nodes=n[4-5]
+PartitionName=c Nodes=nowhere
+NodeSet=both Nodes=n[1-2]
+NodeName=DEFAULT Sockets=2 CoresPerSocket=4
+NodeName=n[1-6] ThreadsPerCore=2
+NodeName=later[1-9] CPUs=8 State=FUTURE
+SchedulerType = sched/backfill
+"""
+    seed = slurm_seed(_written(tmp_path, "slurm.conf", text))
+    assert seed.processors == 6 * 16
+    told = {queue["name"]: (queue.get("slots"), queue.get("max_runtime")) for queue in seed.site["queue"]}
+    assert told == {"a": (64, 3600.0), "b": (32, None), "c": (None, None)}
+    assert [line for line in seed.without if line.startswith("PartitionName=")] == [
+        "PartitionName=b shares nodes with a: here each has its own",
+        "PartitionName=c Nodes=nowhere: no such nodes; here it has all",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("conf", "victim", "mode"),
+    [
+        ("PreemptMode=GANG,SUSPEND", "cluster", "suspend"),
+        ("PreemptMode=CANCEL", "cluster", "cancel"),
+        ("PreemptMode=SUSPEND,GANG", "requeue", "requeue"),
+        ("", "", "requeue"),
+    ],
+)
+def test_how_jobs_make_way_is_said_by_the_qos_that_is_preempted(tmp_path, conf, victim, mode):
+    levels = (
+        qos_row(name="normal", preemptmode=victim, preemptexempttime="01:00:00"),
+        qos_row(name="high", preempt="normal", preemptmode="cancel", gracetime="00:10:00", maxwall="60"),
+    )
+    path = _written(tmp_path, "slurm.conf", f"PreemptType=preempt/qos\n{conf}\n")
+    site = slurm_seed(path, _written(tmp_path, "qos", "\n".join(levels))).site
+    told = {key.partition(".")[2]: value for key, value in site.items() if key.startswith("preemption")}
+    assert told == {"express": 3600.0, "mode": mode, "exempt": 3600.0}
+
+
+def test_limits_of_qos_that_nobody_takes_over_are_named(tmp_path):
+    conf = _written(tmp_path, "slurm.conf", "SchedulerType=sched/backfill\n")
+    rows = qos_row(name="normal", maxtrespu="cpu=16,gres/gpu=2", grpwall="1-0", usagefactor="2.0")
+    seed = slurm_seed(conf, _written(tmp_path, "qos", rows))
+    assert seed.site == {"quota.user_slots": 16.0}
+    assert sorted(seed.without) == [
+        "QOS normal grpwall=1-0", "QOS normal maxtrespu gres/gpu=2", "QOS normal usagefactor=2.0",
+    ]  # fmt: skip
+
+
 @pytest.mark.long
 def test_preemption_of_a_file_and_limits_that_the_log_denies(files, tmp_path):
     conf, qos = files
@@ -321,7 +373,7 @@ def test_what_slurm_cannot_have_is_told_before_the_lines_and_nothing_is_made_up(
     first, *rest = text.splitlines()
     assert "no counterpart" in first
     assert "SchedulerParameters=bf_window=2880" in rest
-    assert [line for line in rest if "interval = 0" in line or "queue_depth = 0" in line] == rest[-2:]
+    assert sum("interval = 0" in line or "queue_depth = 0" in line for line in rest) == 2
     others = slurm_changes(load("batch/replay"), as_slurm.override({f"{policy}.rule": "f2"}))
     assert not [line for line in others.lines if line.startswith("Priority")]
 
@@ -329,7 +381,12 @@ def test_what_slurm_cannot_have_is_told_before_the_lines_and_nothing_is_made_up(
 def test_preemption_as_slurm_has_it(as_slurm):
     place = "site.cluster.preemption"
     off = as_slurm.override({f"{place}.express": 0.0, f"{place}.grace": 0.0})
-    assert "delete qos express" in slurm_changes(as_slurm, off).commands
+    assert "modify qos <the QOS that preempts> set Preempt=" in slurm_changes(as_slurm, off).commands
+    longer = slurm_changes(as_slurm, as_slurm.override({f"{place}.express": 7200.0, f"{place}.grace": 0.0}))
+    assert [one.replace("<the QOS that preempts>", "Q") for one in longer.commands] == [
+        "modify qos Q set MaxWall=0-02:00:00 Preempt=normal",
+        "modify qos normal set GraceTime=0",
+    ]
     on = slurm_changes(off, off.override({f"{place}.express": 60.0, f"{place}.mode": "suspend"}))
     assert "PreemptMode=SUSPEND,GANG" in on.lines
     assert [one for one in on.without if one.startswith("express: users")]

@@ -106,11 +106,12 @@ class QosPreemption:
         ]
         lowest = min([*(own for _, own in order), *map(level, others)], default=inf) if order else inf
         waiting = [job for job, own in order if own > lowest and job.id not in claimed]
-        again = inf
+        again, blocked = inf, set[str]()
         for job in sorted(waiting, key=level, reverse=True):
-            if not self._make_way(job):
-                again = self._next_preemptable(job)
-                break
+            pool = cluster.queue_of(job).pool
+            if pool not in blocked and not self._make_way(job):  # nobody passes it, but in other partitions
+                again = min(again, self._next_preemptable(job))
+                blocked.add(pool)
         self._look_at(again)
 
     def settle(self) -> None:

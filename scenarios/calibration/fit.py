@@ -69,7 +69,8 @@ class Calibration:
     @property
     def skill(self) -> float:
         """1 minus the error of starts over that of persistence; below 0 persistence is better."""
-        return 1.0 - self.tested.error / self.guessed.error
+        error = self.guessed.error
+        return 1.0 - self.tested.error / error if error else 0.0 if self.tested.error else 1.0
 
 
 def calibrate(
@@ -104,6 +105,8 @@ def calibrate(
     logs = [read_log(trace, nodes, last, size=size) for trace in traces]
     if len(logs) > 1 and (long := [log.path for log in logs if np.ptp(log.submit) >= WEEK]):
         raise ScenarioError(f"{long[0]}: is longer than a week; of several logs each has to be shorter")
+    if not any(log.wait.any() for log in logs):
+        raise ScenarioError(f"{logs[0].path}: no job waited; there is nothing to calibrate to")
     known, denied = {} if known is None else known, dict(_denied(given or {}, logs))
     given = {path: value for path, value in (given or {}).items() if path not in denied}
     parts = len(logs) if len(logs) > 1 else int(np.ptp(logs[0].submit) // WEEK) + 1

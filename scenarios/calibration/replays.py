@@ -106,7 +106,9 @@ class Replays:
         waits, back = np.concatenate(made), self.held_back
         fitted = GoodnessOfFit.of(waits, self.waits, ~back)
         tested = GoodnessOfFit.of(waits, self.waits, back) if back.any() else None
-        ratios = [float(ours.sum() / one.wait.sum()) for ours, one in zip(made, self.logs, strict=True)]
+        ratios = [
+            float(ours.sum() / (one.wait.sum() or 1.0)) for ours, one in zip(made, self.logs, strict=True)
+        ]
         return Tried(values, fitted, tested, ratios)
 
     def best(self, candidates: Iterable[Values]) -> list[Tried]:

@@ -33,6 +33,7 @@ SLURM_CHOICES: dict[str, list[Any]] = {
     "policy.reservations": ["all", 0],
     "policy.queue_depth": [100, 500, 1000],
     "policy.interval": [30.0, 300.0],
+    "policy.damping": [1.0, 2.0, 5.0],
 }
 REPLICATIONS = 2  # of each configuration: a single run breaks the guard against starvation by chance
 OBJECTIVES = ("slowdown_mean", "waited_p95.worst-size", "slowdown_jain")
@@ -69,7 +70,8 @@ def in_slurm(space: Mapping[str, Any]) -> dict[str, Any]:
     made = {path: one for path, one in space.items() if path.removeprefix(f"{SITE}.") not in NOT_IN_SLURM}
     for name, choices in SLURM_CHOICES.items():
         path = f"{SITE}.{name}"
-        made[path] = made[path] | {"choices": choices} if isinstance(made[path], dict) else choices
+        when = made[path].get("when") if isinstance(made[path], dict) else None
+        made[path] = {"choices": choices, "when": when} if when else choices
     return made
 
 

@@ -35,7 +35,7 @@ def run_calibration(
         last: number of the last job to use.
         out: file of the scenario, if it is to be written.
         slurm: slurm.conf of the site, whose settings are tried first.
-        qos: what `sacctmgr -nP show qos` printed there.
+        qos: what `sacctmgr -P show qos` printed there.
         every: whether the text has quantiles, classes and single logs, too.
 
     Raises:

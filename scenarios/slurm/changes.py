@@ -21,10 +21,12 @@ from gridtune.scenarios.systems.replay import sized
 from gridtune.scenarios.tables.batch import NO_LIMIT, SiteSpec
 
 LONGEST_WINDOW = 43_200  # min, the most that bf_window may be
-EXPRESS = "add qos express"
+PREEMPTING = "<the QOS that preempts>"  # of a site that has one; nobody knows its name here
 PARAMETERS = "SchedulerParameters"
 INCOMPLETE = "# Slurm cannot do all that was simulated: see `no counterpart` below before you use this"
-MERGE = f"# {PARAMETERS}: put these beside the ones that you have"
+MERGED = (PARAMETERS, "PriorityFlags", "PartitionName")  # lines that say a part
+MERGE = f"# {', '.join(MERGED)}: change these words in your lines, and leave the others"
+SCALE = "# PriorityWeight…: their ratios count; scale your other weights (QOS, TRES, Assoc, Site) as these"
 WEIGHTS = {
     "weight_age": "PriorityWeightAge",
     "weight_fairshare": "PriorityWeightFairshare",
@@ -61,10 +63,11 @@ class SlurmChanges:
 
     def text(self) -> str:
         """Lines for slurm.conf; all else as comments."""
-        many = any(line.startswith(PARAMETERS) for line in self.lines)
+        some = "\n".join(self.lines)
         made = [
             *([INCOMPLETE] if self.without else []),
-            *([MERGE] if many else []),
+            *([MERGE] if any(name in some for name in MERGED) else []),
+            *([SCALE] if "PriorityWeight" in some else []),
             *self.lines,
             *(f"# sacctmgr {command}" for command in self.commands),
             *(f"# no counterpart: {line}" for line in self.without),
@@ -100,13 +103,17 @@ def slurm_changes(before: Scenario, after: Scenario, site: str | None = None) ->
     if changed.keys() & set(WEIGHTS.values()):  # only their ratios matter, so all of them are told
         changed |= {key: will[key] for key in WEIGHTS.values() if key in will}
     partitions = [line for line in _partitions(new) if line not in set(_partitions(old))]
-    known = set(_without(old))
-    return SlurmChanges(
-        [*(f"{key}={changed[key]}" for key in will if key in changed), *partitions],
-        [one for one in _commands(new) if one not in set(_commands(old))]
-        + ["delete qos express"] * (EXPRESS in _commands(old) and EXPRESS not in _commands(new)),
-        [*(one for one in _without(new) if one not in known), *_others(old, new)],
-    )
+    lines = [*(f"{key}={changed[key]}" for key in will if key in changed), *partitions]
+    was_on, on = (site.preemption is not None and site.preemption.express > 0 for site in (old, new))
+    name = PREEMPTING if was_on else "express"
+    known = set(_commands(old, name))
+    commands = [one for one in _commands(new, name) if one not in known]
+    commands = ["add qos express"] * (on and not was_on) + commands
+    commands += [f"modify qos {name} set Preempt="] * (was_on and not on)
+    others = list(_others(old, new))
+    # Also what the baseline has already: the site itself may be otherwise.
+    without = [*_without(new), *others] if lines or commands or others or old != new else []
+    return SlurmChanges(lines, commands, without)
 
 
 def _site(scenario: Scenario, name: str | None) -> SiteSpec:
@@ -151,7 +158,8 @@ def _multifactor(policy: Priority, scale: float) -> Iterator[tuple[str, str]]:
         return
     yield "PriorityType", "priority/multifactor"
     for name, option in WEIGHTS.items():
-        yield option, str(round(getattr(policy, name) * scale))
+        if name != "weight_qos" or policy.weight_qos:
+            yield option, str(round(getattr(policy, name) * scale))
     yield "PriorityMaxAge", duration(policy.max_age)
     yield "PriorityFavorSmall", "YES" if policy.favour == "small" else "NO"
     if policy.fair:
@@ -171,14 +179,16 @@ def _backfill(policy: Priority) -> Iterator[str]:
 
 
 def _partitions(site: SiteSpec) -> list[str]:
+    weighed = isinstance(site.policy, Priority) and site.policy.weight_queue
+    key = "PriorityJobFactor" if weighed else "PriorityTier"
     return [
-        f"PartitionName={one.name} MaxTime={duration(one.max_runtime)} PriorityTier={round(one.priority)}"
+        f"PartitionName={one.name} MaxTime={duration(one.max_runtime)} {key}={round(one.priority)}"
         for one in site.queue
     ]
 
 
-def _commands(site: SiteSpec) -> list[str]:
-    """What sacctmgr sets: limits of users, and the QOS that preempts."""
+def _commands(site: SiteSpec, express: str) -> list[str]:
+    """What sacctmgr sets: limits of users, and the QOS that preempts, by its name."""
     quota = site.quota
     jobs = -1 if quota.user_running == NO_LIMIT else int(quota.user_running)
     slots = inf if quota.user_slots == NO_LIMIT else float(quota.user_slots)
@@ -191,14 +201,12 @@ def _commands(site: SiteSpec) -> list[str]:
     ]
     preemption = site.preemption
     if preemption is not None and preemption.express:
-        made.append(EXPRESS)
-        made.append(f"modify qos express set MaxWall={duration(preemption.express)} Preempt=normal")
-        if preemption.grace:
-            made.append(f"modify qos normal set GraceTime={preemption.grace:.0f}")
+        made.append(f"modify qos {express} set MaxWall={duration(preemption.express)} Preempt=normal")
+        made.append(f"modify qos normal set GraceTime={preemption.grace:.0f}")
     levels = {} if preemption is None else {"normal": 0.0, **preemption.qos}
     for name, level in levels.items():
-        if lower := [other for other, one in levels.items() if one < level]:
-            made.append(f"modify qos {name} set Preempt={','.join(lower)}")
+        lower = [other for other, one in levels.items() if one < level]
+        made += [f"modify qos {name} set Preempt={','.join(lower)}"] if name != "normal" else []
     return made
 
 
@@ -207,6 +215,11 @@ def _without(site: SiteSpec) -> Iterator[str]:
     policy = site.policy
     if policy.kind in ("easy", "fair-share"):
         yield "one reservation, of the first job that waits: backfill of Slurm plans all that it looks at"
+    if policy.kind == "conservative":
+        yield "a plan of all jobs whenever one ends: Slurm plans some, every bf_interval seconds"
+    for queue in site.queue:
+        if queue.priority != round(queue.priority):
+            yield f"queue {queue.name}: its priority {queue.priority:g} is rounded"
     if isinstance(policy, Priority):
         if policy.rule != "multifactor":
             yield f"rule = {policy.rule}: needs a site_factor plug-in"

@@ -1,4 +1,4 @@
-"""Reading slurm.conf, and what `sacctmgr -nP show qos` prints."""
+"""Reading slurm.conf, and what `sacctmgr -P show qos` prints."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from pathlib import Path
 from gridtune import limits
 from gridtune.scenarios.errors import ScenarioError
 
-# The first columns of `sacctmgr -nP show qos`, in the order of all its releases; later ones differ.
+# The first columns of `sacctmgr -nP show qos` of present releases, which names none.
 QOS_COLUMNS = (
     *("name", "priority", "gracetime", "preempt", "preemptexempttime", "preemptmode", "flags", "usagethres"),
     *("usagefactor", "grptres", "grptresmins", "grptresrunmins", "grpjobs", "grpsubmit", "grpwall"),
     *("maxtres", "maxtrespernode", "maxtresmins", "maxwall", "maxtrespu", "maxjobspu", "maxsubmitpu"),
     "maxtrespa",
 )
-KNOWN = ("clustername", "preempt", "priority", "scheduler")  # at the head of an option of every such file
+# Options of which every such file has one.
+KNOWN = re.compile(r"(clustername|preempt(type|mode)|priority\w{3,}|scheduler\w+|select\w+|slurmctld\w+)")
 _WORD = re.compile(r"([A-Za-z0-9_]+)\s*=\s*(\"[^\"]*\"|\S+)")
+_SPACED = re.compile(r"\s*=\s*")
 _TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?$")
 _HOSTS = re.compile(r"(?:[^,\[]|\[[^\]]*\])+")
 Line = dict[str, str]
@@ -34,6 +36,7 @@ class SlurmConf:
         options: of the whole cluster.
         parameters: those of `SchedulerParameters`; "" for one without a value.
         partitions, nodes: of each line `PartitionName=…`, `NodeName=…`.
+        sets: hosts of each `NodeSet=…`, by its name.
         included: files that it includes, which are not read.
         names: of keys, as they are written.
     """
@@ -42,32 +45,35 @@ class SlurmConf:
     parameters: Line = field(default_factory=dict)
     partitions: list[Line] = field(default_factory=list)
     nodes: list[Line] = field(default_factory=list)
+    sets: Line = field(default_factory=dict)
     included: list[str] = field(default_factory=list)
     names: Line = field(default_factory=dict)
 
     def processors(self, hosts: str = "ALL") -> int | None:
         """Processors of some hosts; None if the file does not say."""
         size: dict[str, int] = {}
-        default = 1
+        default: Line = {}
         for line in self.nodes:
-            count = _cpus(line, default)
             if line["nodename"].upper() == "DEFAULT":
-                default = count
-                continue
-            size |= dict.fromkeys(host_names(line["nodename"]), count)
+                default = default | line
+            elif not line.get("state", default.get("state", "")).upper().startswith("FUTURE"):
+                size |= dict.fromkeys(host_names(line["nodename"]), _cpus(default | line))
         if not size:
             return None
         if hosts.upper() == "ALL":
             return sum(size.values())
-        known = [size[name] for name in host_names(hosts) if name in size]
+        known = [size[name] for name in self.hosts(hosts) if name in size]
         return sum(known) if known else None
 
+    def hosts(self, text: str) -> set[str]:
+        """Hosts of an expression, those of its sets included."""
+        named = set(host_names(text))
+        return named.union(*(host_names(self.sets[one.lower()]) for one in named if one.lower() in self.sets))
 
-def _cpus(line: Line, default: int) -> int:
+
+def _cpus(line: Line) -> int:
     if "cpus" in line or "procs" in line:
         return int(line.get("cpus", line.get("procs", "1")))
-    if not line.keys() & {"sockets", "socketsperboard", "boards", "corespersocket", "threadspercore"}:
-        return default
     sockets = int(line.get("sockets", line.get("socketsperboard", "1"))) * int(line.get("boards", "1"))
     return sockets * int(line.get("corespersocket", "1")) * int(line.get("threadspercore", "1"))
 
@@ -79,7 +85,8 @@ def read_conf(path: Path) -> SlurmConf:
         ScenarioError: it cannot be read, or has nothing that Slurm would know.
     """
     made = SlurmConf()
-    for text in _lines(path):
+    for line in _lines(path):
+        text = _SPACED.sub("=", line)
         found = _WORD.findall(text)
         words = {key.lower(): value.strip('"') for key, value in found}
         made.names.update((key.lower(), key) for key, _ in found)
@@ -90,13 +97,15 @@ def read_conf(path: Path) -> SlurmConf:
             made.partitions.append(words)
         elif first.startswith("nodename="):
             made.nodes.append(words)
+        elif first.startswith("nodeset="):
+            made.sets[words["nodeset"].lower()] = words.get("nodes", "")
         else:
             made.options.update(words)
     for part in made.options.get("schedulerparameters", "").split(","):
         key, _, value = part.strip().partition("=")
         if key:
             made.parameters[key.lower()] = value
-    if not made.partitions and not any(name.startswith(KNOWN) for name in made.options):
+    if not made.partitions and not any(map(KNOWN.fullmatch, made.options)):
         raise ScenarioError(
             f"{path}: none of the lines PartitionName=…, SchedulerType=…, PriorityType=…; is it a slurm.conf?"
         )
@@ -104,7 +113,7 @@ def read_conf(path: Path) -> SlurmConf:
 
 
 def read_qos(path: Path) -> list[Line]:
-    """Every QOS in what `sacctmgr -nP show qos` printed, or with a line of column names without `-n`.
+    """Every QOS in what `sacctmgr -P show qos` printed, or `-nP` in present releases, without column names.
 
     Raises:
         ScenarioError: it cannot be read, or its rows are others.
@@ -115,7 +124,7 @@ def read_qos(path: Path) -> list[Line]:
         columns = tuple(name.strip().lower() for name in rows.pop(0))
     levels = [dict(zip(columns, map(str.strip, row), strict=False)) for row in rows]
     if not levels or not all((one.get("priority", "?") or "0").isdigit() for one in levels):
-        raise ScenarioError(f"{path}: no rows NAME|PRIORITY|…, as `sacctmgr -nP show qos` prints")
+        raise ScenarioError(f"{path}: no rows NAME|PRIORITY|…, as `sacctmgr -P show qos` prints")
     return levels
 
 

@@ -39,6 +39,11 @@ PARTITION_DECIDES = {
     "oversubscribe",
     "allowqos",
 }
+# Columns of QOS that are read, or say nothing of who starts when.
+QOS_READ = {
+    "name", "priority", "gracetime", "preempt", "preemptexempttime", "preemptmode", "flags", "usagethres",
+    "maxwall", "maxtrespu", "maxjobspu",
+}  # fmt: skip
 MODES = {"requeue": "requeue", "suspend": "suspend", "cancel": "cancel"}
 
 
@@ -64,7 +69,7 @@ def slurm_seed(conf: Path, qos: Path | None = None) -> SlurmSeed:
 
     Args:
         conf: slurm.conf.
-        qos: what `sacctmgr -nP show qos` printed.
+        qos: what `sacctmgr -P show qos` printed.
 
     Raises:
         ScenarioError: a file cannot be read, or a value of it makes no sense.
@@ -178,17 +183,23 @@ def _queues(conf: SlurmConf, *, planned: bool) -> Iterator[dict[str, Any]]:
 
 
 def _preemption(conf: SlurmConf, levels: Sequence[Line]) -> Iterator[tuple[str, Any]]:
-    """Of the QOS that preempt others and limit run times, the one with the shortest limit."""
+    """Of the QOS that preempt others and limit run times, the one with the shortest limit.
+
+    How jobs make way is said by the QOS that is preempted.
+    """
     express = _express(levels)
     if express is None:
         return
-    mode = (express.get("preemptmode") or conf.options.get("preemptmode", "requeue")).lower().split(",")[0]
+    victim = next((one for one in levels if one["name"] in express["preempt"].split(",")), Line())
+    said = (victim.get("preemptmode", ""), conf.options.get("preemptmode", ""))
+    words = (word for text in said for word in text.lower().split(","))
+    mode = next((MODES[word] for word in words if word in MODES), "requeue")
     yield "preemption.express", seconds(express["maxwall"])
-    yield "preemption.mode", MODES.get(mode, "requeue")
-    grace = max((seconds(level.get("gracetime") or "0", 1.0) for level in levels), default=0.0)
+    yield "preemption.mode", mode
+    grace = seconds(victim.get("gracetime") or "0", 1.0)
     if grace and mode != "suspend":
         yield "preemption.grace", grace
-    exempt = express.get("preemptexempttime") or conf.options.get("preemptexempttime", "0")
+    exempt = victim.get("preemptexempttime") or conf.options.get("preemptexempttime", "0")
     if 0 < seconds(exempt) < inf:
         yield "preemption.exempt", seconds(exempt)
 
@@ -196,6 +207,23 @@ def _preemption(conf: SlurmConf, levels: Sequence[Line]) -> Iterator[tuple[str, 
 def _express(levels: Sequence[Line]) -> Line | None:
     able = [level for level in levels if level.get("preempt") and level.get("maxwall")]
     return min(able, key=lambda level: seconds(level["maxwall"]), default=None)
+
+
+def _shared_nodes(conf: SlurmConf) -> Iterator[str]:
+    """Partitions of which each counts nodes that others have, too."""
+    every = conf.processors()
+    known: dict[str, set[str]] = {}
+    for line in conf.partitions:
+        name, nodes = line["partitionname"], line.get("nodes", "ALL")
+        if name.upper() == "DEFAULT" or nodes.upper() == "ALL" or conf.processors(nodes) == every:
+            continue
+        hosts = conf.hosts(nodes)
+        for other, theirs in known.items():
+            if hosts & theirs:
+                yield f"PartitionName={name} shares nodes with {other}: here each has its own"
+        known[name] = hosts
+        if conf.processors(nodes) is None:
+            yield f"PartitionName={name} Nodes={nodes}: no such nodes; here it has all"
 
 
 def _tres(text: str) -> dict[str, str]:
@@ -222,6 +250,7 @@ def _without(conf: SlurmConf, levels: Sequence[Line], site: Mapping[str, Any]) -
     for line in conf.partitions:
         for key in sorted(line.keys() & PARTITION_DECIDES):
             yield f"PartitionName={line['partitionname']} {conf.names[key]}={line[key]}"
+    yield from _shared_nodes(conf)
     preempts = conf.options.get("preempttype", "preempt/none").lower()
     if preempts != "preempt/none" and "preemption.express" not in site:
         yield f"PreemptType={preempts}: only a QOS that preempts others and has a MaxWall has a counterpart"
@@ -229,9 +258,12 @@ def _without(conf: SlurmConf, levels: Sequence[Line], site: Mapping[str, Any]) -
         yield "backfilling within a partition, beside preemption that suspends or has a GraceTime"
     express = _express(levels) or {}
     for level in levels:
-        for key in ("grptres", "grpjobs", "maxtres", "maxsubmitpu", "maxtrespa", "maxjobspa"):
-            if level.get(key):
-                yield f"QOS {level['name']} {key}={level[key]}"
+        for key, value in level.items():
+            if value and key not in QOS_READ and not (key == "usagefactor" and float(value) == 1):
+                yield f"QOS {level['name']} {key}={value}"
+        for name, value in _tres(level.get("maxtrespu", "")).items():
+            if name != "cpu":
+                yield f"QOS {level['name']} maxtrespu {name}={value}"
         other = [key for key in ("maxjobspu", "maxtrespu") if level.get(key)]
         if other and level["name"] != "normal" and level is not levels[0]:
             yield f"QOS {level['name']} {' '.join(other)}: limits of one QOS hold for all jobs"

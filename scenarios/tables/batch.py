@@ -70,8 +70,8 @@ class QueueSpec(Table):
     slots: float = number(inf, "count", "slots that its jobs may hold together", ge=1)
     partition: bool = Field(
         default=False,
-        description="whether `slots` are nodes on which its jobs are planned and backfilled (a partition of "
-        "Slurm), rather than a limit beyond which they wait without a reservation",
+        description="whether `slots` are processors on which its jobs are planned and backfilled (a "
+        "partition of Slurm), rather than a limit beyond which they wait without a reservation",
     )
     max_runtime: float = number(inf, "s", "s that a job may ask for and run", gt=0)
     max_processors: float = number(inf, "count", "slots that one job may ask for", ge=1)
@@ -231,8 +231,9 @@ class SiteSpec(VresFields, LifeFields):
             raise ValueError(f"speed: must be more than 0, not {min(speeds)}")
         if self.vres is not None and self.quota != QuotaSpec():
             raise ValueError("quota: is for sites with a batch scheduler; leave it out, or vres")
-        if unlimited := [queue.name for queue in self.queue if queue.partition and queue.slots == inf]:
-            raise ValueError(f"queue.{unlimited[0]}: partition: give its slots")
+        for queue in self.queue:
+            if queue.partition and not (queue.slots < inf and queue.slots == int(queue.slots)):
+                raise ValueError(f"queue.{queue.name}: partition: give its slots, a whole number")
         if self.resources or any(queue.partition for queue in self.queue):
             others = ("vres", "failures", "outage", "outages")
             if kept := [name for name in others if getattr(self, name)]:

@@ -131,7 +131,7 @@ LastJob = Annotated[
 ]
 ScenarioFile = Annotated[Path | None, _keep(help="Write a TOML file, which must not exist.")]
 SlurmConf = Annotated[Path | None, _how(help="Try the settings of the site's slurm.conf first.")]
-SlurmQos = Annotated[Path | None, _how(help="Read what `sacctmgr -nP show qos` prints at that site.")]
+SlurmQos = Annotated[Path | None, _how(help="Read what `sacctmgr -P show qos` prints at that site.")]
 SwfFile = Annotated[Path, typer.Argument(help="Name the file to write, which must not exist.")]
 Plugins = Annotated[
     list[Path] | None,
