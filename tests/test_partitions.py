@@ -80,6 +80,18 @@ def test_a_job_enters_the_partition_that_its_log_names_if_it_keeps_the_limits_th
     assert all(start == start for start in starts(rows, site, tmp_path).values())
 
 
+@pytest.mark.parametrize("reservations", [0, 1, "all"])
+def test_a_long_queue_in_one_partition_leaves_no_other_idle(reservations, tmp_path):
+    rows = [(number, 0, 100, 6, 1) for number in range(10)] + [(10, 1, 10, 1, 2)]
+    queues = [
+        {"name": "1", "slots": 6, "partition": True},
+        {"name": "2", "slots": 3, "partition": True},
+    ]
+    policy = {"kind": "priority", "weight_age": 1.0, "reservations": reservations, "queue_depth": 3}
+    found = starts(rows, {"nodes": 9, "policy": policy, "queue": queues}, tmp_path)
+    assert (found[10], found[9]) == (1.0, 900.0)
+
+
 @pytest.mark.parametrize(
     ("site", "fault"),
     [

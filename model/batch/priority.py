@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -139,7 +140,9 @@ class Priority(BatchPolicy):
         help="jobs that nobody may delay, the first ones in the order that cannot start; a number or `all`",
         unit="jobs",
     )
-    queue_depth: int = _count("jobs looked at in a pass; 0 for all", "jobs", 1000, DEPTH, 0)
+    queue_depth: int = _count(
+        "jobs looked at in a pass, in each partition; 0 for all", "jobs", 1000, DEPTH, 0
+    )
     window: float = _time(
         inf, "how far ahead is planned: later starts are not reserved", 3600.0, 7 * DAY, WINDOW
     )
@@ -222,7 +225,7 @@ class Priority(BatchPolicy):
             ranked, late = overdue_first(ranked, now, self.max_wait)
         order: Iterable[Job] = cluster.admitted(ranked)
         if self.queue_depth:
-            order = islice(order, max(self.queue_depth, len(late)))
+            order = _first(order, max(self.queue_depth, len(late)), cluster)
         if self.reservations == 0 or now < cluster.backfilled + self.interval:
             return turn_starts(cluster, order, now)
         cluster.backfilled = now
@@ -300,3 +303,17 @@ class Priority(BatchPolicy):
             {name: facts.get("shares", 1.0) for name, facts in self.accounts.items()},
         )
         return ALGORITHMS[self.algorithm](accounts.tree(uses, self.shares), self.damping)
+
+
+def _first(order: Iterable[Job], most: int, cluster: Cluster) -> Iterable[Job]:
+    """The first so many jobs, of each partition where there are any."""
+    if not any(queue.partition for queue in cluster.queues):
+        return islice(order, most)
+    places = Counter[str]()
+
+    def looked_at(job: Job) -> bool:
+        pool = cluster.queue_of(job).pool
+        places[pool] += 1
+        return places[pool] <= most
+
+    return filter(looked_at, order)
