@@ -15,6 +15,7 @@ from gridtune.scenarios.calibration.replays import SITE
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario, shipped_text
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.slurm.space import in_slurm
 
 # What beside the space of `batch/replay` is searched: bounds against starvation, s.
 MAX_WAIT = {
@@ -24,17 +25,6 @@ MAX_WAIT = {
     }
 }
 PREEMPTION = "preemption"
-NOT_IN_SLURM = {
-    "policy.weight_shortness", "policy.longest", "policy.max_wait", "policy.window", "quota.user_share",
-}  # fmt: skip
-SLURM_CHOICES: dict[str, list[Any]] = {
-    "policy": ["fcfs", "priority"],
-    "policy.rule": ["multifactor"],
-    "policy.reservations": ["all", 0],
-    "policy.queue_depth": [100, 500, 1000],
-    "policy.interval": [30.0, 300.0],
-    "policy.damping": [1.0, 2.0, 5.0],
-}
 REPLICATIONS = 2  # of each configuration: a single run breaks the guard against starvation by chance
 OBJECTIVES = ("slowdown_mean", "waited_p95.worst-size", "slowdown_jain")
 PROMISE = """\
@@ -53,7 +43,7 @@ def scenario_text(found: Calibration, last: int | None = None, *, slurm: bool = 
     head = _head(found, last)
     document = tomllib.loads(head)
     space = tomllib.loads(shipped_text("batch/replay"))["search"]["space"] | MAX_WAIT
-    space = in_slurm(space) if slurm else space
+    space = in_slurm(space, SITE) if slurm else space
     lines = [
         "[search]",
         f"objectives = {toml(list(OBJECTIVES))}",
@@ -63,16 +53,6 @@ def scenario_text(found: Calibration, last: int | None = None, *, slurm: bool = 
         *(f"{toml(path)} = {toml(one)}" for path, one in _holding(space, document)),
     ]
     return head + "\n".join(lines) + "\n"
-
-
-def in_slurm(space: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a search space Slurm can have: priorities by factors, and a plan of all jobs looked at."""
-    made = {path: one for path, one in space.items() if path.removeprefix(f"{SITE}.") not in NOT_IN_SLURM}
-    for name, choices in SLURM_CHOICES.items():
-        path = f"{SITE}.{name}"
-        when = made[path].get("when") if isinstance(made[path], dict) else None
-        made[path] = {"choices": choices, "when": when} if when else choices
-    return made
 
 
 def _head(found: Calibration, last: int | None) -> str:
