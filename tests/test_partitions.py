@@ -92,6 +92,18 @@ def test_a_long_queue_in_one_partition_leaves_no_other_idle(reservations, tmp_pa
     assert (found[10], found[9]) == (1.0, 900.0)
 
 
+@pytest.mark.parametrize("mode", ["requeue", "cancel"])
+def test_an_express_job_that_waits_blocks_its_own_partition_only(mode, tmp_path):
+    rows = [(0, 0, 30, 6, 1), (1, 1, 30, 6, 1), (2, 0, 600, 3, 2), (3, 5, 20, 3, 2)]
+    queues = [
+        {"name": "1", "slots": 6, "partition": True},
+        {"name": "2", "slots": 3, "partition": True},
+    ]
+    preemption = {"express": 30.0, "mode": mode}
+    found = starts(rows, {"nodes": 9, "policy": "easy", "queue": queues, "preemption": preemption}, tmp_path)
+    assert (found[1], found[3]) == (30.0, 5.0)  # job 3 takes the nodes of job 2 while job 1 waits
+
+
 @pytest.mark.parametrize(
     ("site", "fault"),
     [

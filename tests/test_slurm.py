@@ -206,6 +206,13 @@ def test_a_weight_that_changes_is_told_with_those_that_it_is_weighed_against(as_
     assert "scale your other weights" in made.text()
 
 
+@pytest.mark.parametrize(("weight", "key"), [(0.0, "PriorityTier"), (50.0, "PriorityJobFactor")])
+def test_a_priority_of_a_queue_is_a_factor_where_it_is_weighed_and_a_tier_elsewhere(as_slurm, weight, key):
+    weighed = as_slurm.override({"site.cluster.policy.weight_queue": weight})
+    made = slurm_changes(weighed, weighed.override({"site.cluster.queue.work.priority": 4.0}))
+    assert made.lines == [f"PartitionName=work MaxTime=1-00:00:00 {key}=4"]
+
+
 @pytest.mark.parametrize(
     ("values", "said"),
     [
