@@ -152,6 +152,19 @@ def test_tiers_stay_tiers_and_job_factors_are_weighed(tmp_path):
     assert equal.policy["weight_queue"] == 50.0
 
 
+def test_words_of_default_hold_for_what_follows_it(tmp_path):
+    rows = (
+        "NodeName=n[1-4] CPUs=2", "PartitionName=DEFAULT Nodes=n[1-2] PriorityTier=3 OverSubscribe=YES",
+        "PartitionName=a PriorityTier=3 MaxTime=10", "PartitionName=b",
+    )  # fmt: skip
+    weight = "PriorityType=priority/multifactor\nPriorityWeightPartition=50\n"
+    seed = slurm_seed(_written(tmp_path, "slurm.conf", weight + "\n".join(rows) + "\n"))
+    assert seed.policy["weight_queue"] == 50.0  # the tiers are equal
+    assert [queue["slots"] for queue in seed.site["queue"]] == [4, 4]
+    assert "PartitionName=b shares nodes with a: here each has its own" in seed.without
+    assert "PartitionName=a,b OverSubscribe=YES" in seed.without
+
+
 def test_what_is_no_file_of_slurm_is_refused(tmp_path):
     for name, text in (("a", "hello world\n"), ("b", "PriorityWeightAge=much\n"), ("e", QOS)):
         (tmp_path / name).write_text(text)

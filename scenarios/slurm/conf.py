@@ -22,6 +22,7 @@ QOS_COLUMNS = (
 # Options of which every such file has one.
 KNOWN = re.compile(r"(clustername|preempt(type|mode)|priority\w{3,}|scheduler\w+|select\w+|slurmctld\w+)")
 _WORD = re.compile(r"([A-Za-z0-9_]+)\s*=\s*(\"[^\"]*\"|\S+)")
+PARTITION, NODE = "partitionname", "nodename"  # what begins a line of these kinds
 _SPACED = re.compile(r"\s*=\s*")
 _TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?$")
 _HOSTS = re.compile(r"(?:[^,\[]|\[[^\]]*\])+")
@@ -35,7 +36,8 @@ class SlurmConf:
     Attributes:
         options: of the whole cluster.
         parameters: those of `SchedulerParameters`; "" for one without a value.
-        partitions, nodes: of each line `PartitionName=…`, `NodeName=…`.
+        partitions, nodes: of each line `PartitionName=…`, `NodeName=…`, with the words of those of DEFAULT
+            above it.
         sets: hosts of each `NodeSet=…`, by its name.
         included: files that it includes, which are not read.
         names: of keys, as they are written.
@@ -52,12 +54,9 @@ class SlurmConf:
     def processors(self, hosts: str = "ALL") -> int | None:
         """Processors of some hosts; None if the file does not say."""
         size: dict[str, int] = {}
-        default: Line = {}
         for line in self.nodes:
-            if line["nodename"].upper() == "DEFAULT":
-                default = default | line
-            elif not line.get("state", default.get("state", "")).upper().startswith("FUTURE"):
-                size |= dict.fromkeys(host_names(line["nodename"]), _cpus(default | line))
+            if not line.get("state", "").upper().startswith("FUTURE"):
+                size |= dict.fromkeys(host_names(line["nodename"]), _cpus(line))
         if not size:
             return None
         if hosts.upper() == "ALL":
@@ -84,7 +83,7 @@ def read_conf(path: Path) -> SlurmConf:
     Raises:
         ScenarioError: it cannot be read, or has nothing that Slurm would know.
     """
-    made = SlurmConf()
+    made, defaults = SlurmConf(), {PARTITION: Line(), NODE: Line()}
     for line in _lines(path):
         text = _SPACED.sub("=", line)
         found = _WORD.findall(text)
@@ -93,10 +92,12 @@ def read_conf(path: Path) -> SlurmConf:
         first = text.split(None, 1)[0].lower()
         if first == "include":
             made.included.append(text.split(None, 1)[-1])
-        elif first.startswith("partitionname="):
-            made.partitions.append(words)
-        elif first.startswith("nodename="):
-            made.nodes.append(words)
+        elif kind := next((kind for kind in defaults if first.startswith(f"{kind}=")), None):
+            words = defaults[kind] | words
+            if words[kind].upper() == "DEFAULT":
+                defaults[kind] = words
+            else:
+                (made.partitions if kind == PARTITION else made.nodes).append(words)
         elif first.startswith("nodeset="):
             made.sets[words["nodeset"].lower()] = words.get("nodes", "")
         else:

@@ -141,8 +141,7 @@ def _site(conf: SlurmConf, levels: Sequence[Line]) -> Iterator[tuple[str, Any]]:
 
 def _tiers(conf: SlurmConf) -> bool:
     """Whether partitions have different tiers."""
-    named = [line for line in conf.partitions if line["partitionname"].upper() != "DEFAULT"]
-    return len({line.get("prioritytier", "1") for line in named}) > 1
+    return len({line.get("prioritytier", "1") for line in conf.partitions}) > 1
 
 
 def _by_qos(conf: SlurmConf) -> bool:
@@ -160,14 +159,9 @@ def _queues(conf: SlurmConf, *, planned: bool) -> Iterator[dict[str, Any]]:
     Args:
         planned: whether jobs of a partition on nodes of its own are planned there.
     """
-    default: Line = {}
     by_factor = float(conf.options.get("priorityweightpartition", "0")) > 0 and not _tiers(conf)
     whole = conf.processors()
     for line in conf.partitions:
-        if line["partitionname"].upper() == "DEFAULT":
-            default = default | line
-            continue
-        line = default | line
         if line.get("state", "UP").upper() != "UP":
             continue
         made: dict[str, Any] = {"name": line["partitionname"]}
@@ -215,7 +209,7 @@ def _shared_nodes(conf: SlurmConf) -> Iterator[str]:
     known: dict[str, set[str]] = {}
     for line in conf.partitions:
         name, nodes = line["partitionname"], line.get("nodes", "ALL")
-        if name.upper() == "DEFAULT" or nodes.upper() == "ALL" or conf.processors(nodes) == every:
+        if nodes.upper() == "ALL" or conf.processors(nodes) == every:
             continue
         hosts = conf.hosts(nodes)
         for other, theirs in known.items():
@@ -247,9 +241,11 @@ def _without(conf: SlurmConf, levels: Sequence[Line], site: Mapping[str, Any]) -
         yield "PriorityWeightQOS: a log does not say the QOS of its jobs"
     if float(conf.options.get("priorityweightpartition", "0")) and _tiers(conf):
         yield "PriorityWeightPartition beside PriorityTier: the tiers decide"
+    named: dict[str, list[str]] = {}
     for line in conf.partitions:
         for key in sorted(line.keys() & PARTITION_DECIDES):
-            yield f"PartitionName={line['partitionname']} {conf.names[key]}={line[key]}"
+            named.setdefault(f"{conf.names[key]}={line[key]}", []).append(line["partitionname"])
+    yield from (f"PartitionName={','.join(names)} {word}" for word, names in named.items())
     yield from _shared_nodes(conf)
     preempts = conf.options.get("preempttype", "preempt/none").lower()
     if preempts != "preempt/none" and "preemption.express" not in site:
