@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -70,7 +69,9 @@ class Calibration:
     def skill(self) -> float:
         """1 minus the error of starts over that of persistence; below 0 persistence is better."""
         error = self.guessed.error
-        return 1.0 - self.tested.error / error if error else 0.0 if self.tested.error else 1.0
+        if not error:
+            return 0.0 if self.tested.error else 1.0
+        return 1.0 - self.tested.error / error
 
 
 def calibrate(
@@ -143,8 +144,10 @@ def _denied(given: Mapping[str, Any], logs: Sequence[Log]) -> Iterator[tuple[str
     """Limits of each user that users exceeded in the logs, and what to say of them."""
     for name, processors, what in (("user_running", False, "jobs"), ("user_slots", True, "processors")):
         path = f"{SITE}.quota.{name}"
+        if path not in given:
+            continue
         peaks = [peak for log in logs for peak in log.most_running(processors=processors)]
-        over = sum(peak > given.get(path, inf) for peak in peaks)
+        over = sum(peak > given[path] for peak in peaks)
         if over:
             yield (
                 path,

@@ -205,8 +205,9 @@ def _commands(site: SiteSpec, express: str) -> list[str]:
         made.append(f"modify qos normal set GraceTime={preemption.grace:.0f}")
     levels = {} if preemption is None else {"normal": 0.0, **preemption.qos}
     for name, level in levels.items():
-        lower = [other for other, one in levels.items() if one < level]
-        made += [f"modify qos {name} set Preempt={','.join(lower)}"] if name != "normal" else []
+        if name != "normal":
+            lower = ",".join(other for other, one in levels.items() if one < level)
+            made.append(f"modify qos {name} set Preempt={lower}")
     return made
 
 

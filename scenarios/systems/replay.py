@@ -130,4 +130,4 @@ def _refused(log: TraceJobs, site: SiteSpec) -> Iterator[str]:
             limits = f"the limits of no queue of site {site.name}"
             if not site.queue:
                 limits = f"not the quota of site {site.name} (at most {quota:,.0f} processors)"
-            yield (f"{kept:,} of {len(widths):,} jobs keep {limits} and are refused: they count as lost")
+            yield f"{kept:,} of {len(widths):,} jobs keep {limits} and are refused: they count as lost"
