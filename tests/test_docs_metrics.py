@@ -13,7 +13,11 @@ from gridtune.scenarios.document.scenario import Scenario, load
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = (DOCS / "metrics.md").read_text(encoding="utf-8")
-ROWS = re.findall(r"^\| `([^`]+)` \| ([^|]+) \| (less|more) \| ", PAGE, re.MULTILINE)
+ROWS = [
+    (name, unit, better)
+    for names, unit, better in re.findall(r"^\| (`[^|]+`) \| ([^|]+) \| (less|more) \| ", PAGE, re.MULTILINE)
+    for name in re.findall(r"`([^`]+)`", names)
+]
 
 
 def row(name, definition):

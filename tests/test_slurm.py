@@ -107,7 +107,7 @@ def test_what_has_no_counterpart_is_named(files):
         "OverTimeLimit=5",
         "SchedulerParameters bf_continue",
         "PriorityFlags ACCRUE_ALWAYS",
-        "PriorityWeightQOS: a log does not say the QOS of its jobs",
+        "PriorityWeightQOS: the QOS of jobs is not simulated",
         "PartitionName=debug MaxNodes=1",
         "backfilling within a partition, beside preemption that suspends or has a GraceTime",
         "QOS long maxjobspu: limits of one QOS hold for all jobs",

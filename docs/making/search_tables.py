@@ -23,9 +23,9 @@ def fronts_table(data: dict[str, Any]) -> str:
     fronts, settings, volume, better = _in_one_box(data)
     ranges = " | ".join(f"range of `{name}`" for name in names)
     lines = [
-        "| seed | sampler | runs | configurations | distinct | middleware "
+        "| seed | sampler | configurations | distinct | middleware "
         f"| {ranges} | hypervolume | better volume |",
-        f"|---|---|---:|---:|---:|---|{'---:|' * len(names)}---:|---:|",
+        f"|---|---|---:|---:|---|{'---:|' * len(names)}---:|---:|",
     ]
     for row, configurations in fronts:
         wide = [
@@ -33,12 +33,12 @@ def fronts_table(data: dict[str, Any]) -> str:
             for column, base in zip(zip(*configurations, strict=True), baseline, strict=True)
         ]
         cells = (
-            str(row["seed"]), row["sampler"], f"{row['runs']:,}", str(len(configurations)),
+            str(row["seed"]), row["sampler"], str(len(configurations)),
             str(_distinct(row["objectives"], names)), ", ".join(_kinds(row["front"])), *wide,
             f"{volume(configurations):.3f}", f"{better(configurations):.3f}",
         )  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
-    empty = " | ".join([""] * (4 + len(names)))
+    empty = " | ".join([""] * (3 + len(names)))
     lines.append(f"| | settings of the papers | {empty} | {volume(settings):.3f} | {better(settings):.3f} |")
     return "\n".join(lines)
 

@@ -26,11 +26,7 @@ sys.path.append(str(Path(__file__).parents[2]))
 from tests.benchmarks import bench_signal, inference, recommended, search_quality, time_left
 
 DOCS = Path(__file__).parents[1]
-SHOWN = (
-    "failed_fraction", "unhappy_users", "unfairness", "unfairness_jain", "shortfall_worst",
-    "slowdown_worst_log", "slowdown_mean_log", "slowdown_geometric", "waiting_mean",
-    "completed_work", "lost_work",
-)  # fmt: skip
+SHOWN = ("unhappy_users", "unfairness", "unfairness_jain", "completed_work")  # beside all default objectives
 TWINS = {
     "refuse": "refuses a random fifth of the mandatory jobs",
     "hold": "holds a random fifth until after the end",

@@ -168,7 +168,9 @@ def basis(made: Mapping[str, Any], names: tuple[str, str]) -> str:
     """What the comparison rests on, in a sentence or two."""
     way = f"{names[1]} minus {names[0]}"
     uncertain = any("±" in _difference(row) for row in made["rows"])
-    interval = "; ±: half of the 95 % interval; without a verdict not significant" if uncertain else ""
+    interval = (
+        "; ±: half of the 95 % interval; without a verdict behind ± not significant" if uncertain else ""
+    )
     if made["paired"]:
         text = f"Differences are {way} on common random numbers{interval}."
     else:

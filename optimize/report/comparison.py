@@ -15,9 +15,7 @@ from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.hypervolume import hypervolume
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING, difference
 from gridtune.optimize.records.evaluations import Objective, replications
-from gridtune.optimize.replication.compare import Array, observed
-
-RESAMPLES = 400  # of replications, behind the interval of a difference of hypervolumes
+from gridtune.optimize.replication.compare import observed
 
 Interval = tuple[float, float] | tuple[None, None]
 
@@ -88,8 +86,7 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
 
     Values are means over the replications that both have, if there are any, so that equal configurations are
     equal; each front by itself uses all of its own replications. Both hypervolumes have the reference point
-    of the first. Their interval is that of Student's t with the bootstrap's error over the replications of
-    the members, the same for both where they are common: with few replications percentiles are too narrow.
+    of the first. Their difference has no interval: other seeds of the sampler would change it, too.
 
     Args:
         a, b: fronts with members.
@@ -101,10 +98,10 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
         count = min(part.shape[2] for part in runs)
         runs = [part[:, :, :count] for part in runs]
     first, second = (hypervolume(part.mean(axis=2), a.objectives, a.reference) for part in runs)
-    gap, (low, high) = second - first, _interval(runs, a, common, second - first)
+    gap = second - first
     here, there = (float(len(front.on_front)) for front in (a, b))
     rows = [
-        Row("hypervolume", "", first, second, gap, low, high, common, gap > 0 if gap else None),
+        Row("hypervolume", "", first, second, gap, better=gap > 0 if gap else None),
         Row("configurations on the front", "", here, there, there - here),
     ]
     for at, objective in enumerate(a.objectives):
@@ -114,27 +111,3 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
         ]
         rows.append(compared(objective, *values, common=common, name=f"best {objective.name}"))
     return rows
-
-
-def _interval(runs: Sequence[Array], front: Front, common: bool, gap: float) -> Interval:
-    """The interval of a difference of hypervolumes; none with a single replication."""
-    from scipy.special import stdtrit
-
-    counts = [part.shape[2] for part in runs]
-    count = min(counts)
-    if count < 2:
-        return None, None
-    draw = np.random.default_rng(1)
-    gaps = []
-    for _ in range(RESAMPLES):
-        resampled = [draw.integers(0, each, each) for each in counts]
-        if common:
-            resampled = [resampled[0], resampled[0]]
-        first, second = (
-            hypervolume(part[:, :, chosen].mean(axis=2), front.objectives, front.reference)
-            for part, chosen in zip(runs, resampled, strict=True)
-        )
-        gaps.append(second - first)
-    error = float(np.std(gaps)) * (count / (count - 1)) ** 0.5  # the bootstrap's is of count - 1
-    half = float(error * stdtrit(count - 1, (1 + INTERVAL) / 2))
-    return gap - half, gap + half

@@ -238,7 +238,7 @@ def _without(conf: SlurmConf, levels: Sequence[Line], site: Mapping[str, Any]) -
     for flag in sorted(flags - {"NO_FAIR_TREE", "FAIR_TREE"}):
         yield f"PriorityFlags {flag}"
     if float(conf.options.get("priorityweightqos", "0")):
-        yield "PriorityWeightQOS: a log does not say the QOS of its jobs"
+        yield "PriorityWeightQOS: the QOS of jobs is not simulated"
     if float(conf.options.get("priorityweightpartition", "0")) and _tiers(conf):
         yield "PriorityWeightPartition beside PriorityTier: the tiers decide"
     named: dict[str, list[str]] = {}
