@@ -150,6 +150,7 @@ def sweep(
     """
     from gridtune.scenarios.api.sweep_result import sweep
     from gridtune.scenarios.commands.sweep import check_not_varied
+    from gridtune.scenarios.results.printing import sweep_rows
 
     changed = _scenario(scenario, set)
     check_not_varied(changed, vary or [], set or [])
@@ -158,7 +159,10 @@ def sweep(
         seed=seed, replications=replications, jobs=jobs, objectives=objective or [],
         out=out, plot=plot, dask=dask,
     )  # fmt: skip
-    _print(made.to_dict(), made.rows(), [*made.paths, *made.objectives], format)
+    rows = sweep_rows(made.outcomes, made.objectives)
+    _print(made.to_dict(), rows, [*made.paths, *made.objectives], format)
+    if replications > 1 and format is Format.table:
+        print("±: standard error")
 
 
 @app.command(cls=Command, rich_help_panel=SEARCH)

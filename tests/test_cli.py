@@ -1,6 +1,7 @@
 """The command line as scripts rely on it."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,15 @@ def test_run_prints_the_agreed_json_and_nothing_else():
         "unhappy_users", "unhappy_fraction", "unfairness", "completed", "completed_work", "makespan",
         "waiting_mean", "execution_mean", "response_mean", "utilisation", "killed", "wasted_work", "events",
     } <= made["metrics"].keys()  # fmt: skip
+
+
+def test_a_sweep_prints_standard_errors_where_there_are_several_replications():
+    words = ["sweep", "queue/mmc", "--set", "horizon=2000", "--vary", "queue.load=0.2,0.5"]
+    words += ["--objective", "waiting_mean"]
+    single, several = (gridtune(*words, "--replications", count).stdout for count in ("1", "2"))
+    assert "±" not in single
+    assert len(re.findall(r"0\.[25] .*\d.* ± \d", several)) == 2
+    assert several.endswith("±: standard error\n")
 
 
 @pytest.mark.parametrize("words", [("run",), ("sweep", "--vary", "sed.count=2,3")])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from shutil import get_terminal_size
 from typing import Any
@@ -107,7 +107,20 @@ def print_classes(classes: dict[str, dict[str, Any]]) -> None:
         print_table(("by class", *kinds), rows)
 
 
-def _mean(name: str, value: dict[str, Any]) -> str | None:
+def sweep_rows(outcomes: Iterable[Mapping[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Rows of a table: what was varied, and some metrics with their standard errors where there are any.
+
+    Args:
+        outcomes: as in the JSON of a sweep.
+        names: of the metrics.
+    """
+    return [
+        one["values"] | {name: _mean(name, one["metrics"].get(name, {"mean": None})) for name in names}
+        for one in outcomes
+    ]
+
+
+def _mean(name: str, value: Mapping[str, Any]) -> str | None:
     """A mean, with its standard error where there is one."""
     if value["mean"] is None:
         return None
