@@ -86,7 +86,7 @@ def test_a_queue_admits_until_the_next_would_exceed_its_slots():
     assert (cluster.free_for(0), cluster.free_for(1)) == (1, 6)
     assert list(cluster.in_order()) == [other]
     cluster.stop(wide, 10.0, 10.0)
-    assert list(cluster.in_order()) == [narrow, late, other]
+    assert list(cluster.in_order()) == [narrow, other, late], "queues of equal priority are served together"
 
 
 def test_who_promises_more_than_is_permitted_waits():

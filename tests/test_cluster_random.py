@@ -1,5 +1,6 @@
 """A cluster after whatever comes, goes, is kept and borrowed: counts against books, plans against seconds."""
 
+from heapq import merge
 from math import inf
 from random import Random
 from unittest.mock import patch
@@ -33,7 +34,9 @@ class Books:
         self.holds = []
 
     def wait(self):
-        return [job for lane in sorted(self.lines) for job in self.lines[lane]]
+        ranks = sorted({rank for rank, _, _ in self.lines})
+        together = [[jobs for (at, _, _), jobs in self.lines.items() if at == rank] for rank in ranks]
+        return [job for some in together for job in merge(*some, key=lambda job: job.id)]
 
     def enqueue(self):
         self.number += 1
@@ -177,15 +180,15 @@ class Books:
 
     def admitted(self):
         room = [queue.slots - used for queue, used in zip(self.queues, self.used, strict=True)]
+        queues = {job.id: lane[1] for lane, jobs in self.lines.items() for job in jobs}
         found = []
-        for lane in sorted(self.lines):
-            for job in self.lines[lane]:
-                if job.estimate <= self.cluster.longest:
-                    room[lane[1]] -= job.processors
-                    if room[lane[1]] < 0:
-                        room[lane[1]] = -inf
-                    else:
-                        found.append(job)
+        for job in self.wait():
+            if job.estimate <= self.cluster.longest:
+                room[queues[job.id]] -= job.processors
+                if room[queues[job.id]] < 0:
+                    room[queues[job.id]] = -inf
+                else:
+                    found.append(job)
         return found
 
     def ahead(self):

@@ -125,3 +125,16 @@ def test_partitions_that_make_no_sense_are_refused(site, fault):
     }
     with pytest.raises(ScenarioError, match=fault):
         simulate(Scenario("t", document, Path()))
+
+
+@pytest.mark.parametrize("policy", [*POLICIES, {"kind": "fair-share"}])
+def test_queues_of_equal_priority_are_served_as_one(policy, tmp_path):
+    groups = {name: number for number, name in enumerate(SIZES, 1)}
+    rows = [(*row, groups[name]) for name, some in jobs(1).items() for row in some]
+    queues = [{"name": name, "groups": [str(number)]} for name, number in groups.items()]
+    site = {"nodes": 6, "policy": policy}
+    one = starts(rows, site, tmp_path)
+    assert starts(rows, {**site, "queue": queues}, tmp_path) == one
+    assert starts(rows, {**site, "queue": queues[::-1]}, tmp_path) == one
+    queues[0]["priority"] = 1.0
+    assert starts(rows, {**site, "queue": queues}, tmp_path) != one

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import merge
+from itertools import groupby
 from math import inf
+from operator import attrgetter
+from typing import Any
 
 from gridtune.model.batch.holds import Hold, Window
 from gridtune.model.batch.ledger import Ledger
 from gridtune.model.batch.processors import Processors
-from gridtune.model.batch.queues import Lane, Queue, in_any_order, in_turn
+from gridtune.model.batch.queues import Lane, Queue, with_room
 from gridtune.model.batch.quotas import Quota, Quotas
 from gridtune.model.batch.resources import Resources
 from gridtune.model.job import Job
@@ -169,33 +172,30 @@ class Cluster(Processors):
         """
         return job.expected / self.pace
 
-    def jobs(self, lanes: Iterable[Lane]) -> Iterator[Job]:
-        """List the waiting jobs of the lanes in turn, without those for which there are no slots left.
-
-        A queue with limited slots admits its jobs in order until the next would exceed them.
+    def waiting(self, place: Callable[[Lane], Any] = attrgetter("rank")) -> Iterator[Job]:
+        """List all waiting jobs: lanes in order, those of one place together, first come first.
 
         Args:
-            lanes: the lanes.
-
-        Returns:
-            The jobs whose queue and quota have slots left.
+            place: gives the place of a lane; by the priority of its queue if left out.
         """
-        if self._quotas is not None or self.longest < inf or not self._limited:
-            return self.admitted(chain.from_iterable(self.lanes[lane].values() for lane in lanes))
-        return in_turn(lanes, self.lanes, self.queues, self._used)
+        for _, lanes in groupby(sorted(self.lanes, key=place), place):
+            some = [self.lanes[lane].values() for lane in lanes]
+            yield from some[0] if len(some) == 1 else merge(*some, key=attrgetter("queued", "id"))
 
     def in_order(self) -> Iterator[Job]:
         """List the waiting jobs by priority of their queues, first come first.
+
+        A queue with limited slots admits its jobs in order until the next would exceed them.
 
         Returns:
             The jobs whose queue and quota have slots left.
         """
         if len(self.lanes) == 1 and not self._limited and self.longest == inf:
             return iter(next(iter(self.lanes.values())).values())
-        return self.jobs(sorted(self.lanes))
+        return self.admitted(self.waiting())
 
     def admitted(self, order: Iterable[Job]) -> Iterator[Job]:
-        """List waiting jobs in an order, without those for which there are no slots left; see `jobs`.
+        """List waiting jobs in an order, without those for which there are no slots left.
 
         Args:
             order: the waiting jobs in any order.
@@ -209,7 +209,7 @@ class Cluster(Processors):
             return self._quotas.admitted(order)
         if not self._limited:
             return iter(order)
-        return in_any_order(order, self._lane_of, self.queues, self._used)
+        return with_room(order, self._lane_of, self.queues, self._used)
 
     def hopeful(self, jobs: Iterable[Job]) -> Iterable[Job]:
         """Leave out the jobs of a lane that no order of them would admit.

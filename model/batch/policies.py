@@ -191,16 +191,15 @@ class FairShare(BatchPolicy):
         ledger = cluster.ledger
         assert ledger is not None
 
-        def place(lane: Lane) -> tuple[float, int, float, str]:
+        def place(lane: Lane) -> tuple[float, float, str]:
             used = ledger.used(lane.owner, now) / self.weights.get(lane.owner, 1.0)
-            return lane.rank, lane.queue, used, lane.owner
+            return lane.rank, used, lane.owner
 
-        lanes = sorted(cluster.lanes, key=place)
-        every = chain.from_iterable(cluster.lanes[lane].values() for lane in lanes)
-        order, late = overdue_first(every, now, self.max_wait) if self.max_wait else ([], set())
-        if late:
-            return reserved_starts(cluster, cluster.admitted(order), now, 1, inf, late)
-        return backfill(cluster.jobs(lanes), cluster, now)
+        if self.max_wait:
+            order, late = overdue_first(cluster.waiting(place), now, self.max_wait)
+            if late:
+                return reserved_starts(cluster, cluster.admitted(order), now, 1, inf, late)
+        return backfill(cluster.admitted(cluster.waiting(place)), cluster, now)
 
     def next_pass(self, cluster: Cluster, now: float) -> float:
         """When the next job has waited too long."""

@@ -18,7 +18,7 @@ class Queue:
 
     Attributes:
         name: of the queue.
-        priority: queues of higher priority are served first; equal ones in the order declared.
+        priority: queues of higher priority are served first, those of equal one together.
         slots: processors that its jobs may hold together; infinite by default.
         max_runtime: t_max, s that a job may run; a job that asks for more is refused, one that runs
             longer is killed.
@@ -70,42 +70,19 @@ class Lane(NamedTuple):
     owner: str
 
 
-def in_turn(
-    lanes: Iterable[Lane],
-    waiting: Mapping[Lane, Mapping[int, Job]],
-    queues: Sequence[Queue],
-    used: Sequence[int],
+def with_room(
+    order: Iterable[Job], lane_of: Mapping[int, Lane], queues: Sequence[Queue], used: Sequence[int]
 ) -> Iterator[Job]:
-    """The jobs of lanes, one lane after the other, for which their queues have slots left.
+    """Waiting jobs in an order, as far as their queues have slots left.
 
-    A queue admits its jobs in order until the next would exceed its slots, beside what runs.
+    A queue admits its jobs until the next would exceed its slots, beside what runs.
 
     Args:
-        lanes: in turn.
-        waiting: the jobs of each lane.
+        order: the jobs.
+        lane_of: the lane of each, by its id.
         queues: by index.
         used: the processors that running jobs of each queue hold.
     """
-    room: dict[int, float] = {}
-    for lane in lanes:
-        jobs = waiting[lane].values()
-        limit = queues[lane.queue].limit
-        if limit == inf:
-            yield from jobs
-            continue
-        left = room.get(lane.queue, limit - used[lane.queue])
-        for job in jobs:
-            left -= job.processors
-            if left < 0:
-                break
-            yield job
-        room[lane.queue] = left
-
-
-def in_any_order(
-    order: Iterable[Job], lane_of: Mapping[int, Lane], queues: Sequence[Queue], used: Sequence[int]
-) -> Iterator[Job]:
-    """As `in_turn`, of waiting jobs in an order in which lanes alternate; `lane_of` knows that of each."""
     room = [queue.limit - held for queue, held in zip(queues, used, strict=True)]
     for job in order:
         queue = lane_of[job.id].queue

@@ -66,7 +66,7 @@ class QueueSpec(Table):
     """A queue of a site: jobs enter the first one whose limits they keep."""
 
     name: Name
-    priority: float = number(0.0, "none", "queues of higher priority are served first")
+    priority: float = number(0.0, "none", "queues of higher priority are served first, equal ones together")
     slots: float = number(inf, "count", "slots that its jobs may hold together", ge=1)
     partition: bool = Field(
         default=False,
