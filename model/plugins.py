@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
 
-from gridtune.model.policy import PLUGIN_DIGEST, Policy, PolicyError, declared, loading, unregister
+from gridtune.model.policy import PLUGIN_DIGEST, Policy, PolicyError, check_defaults, loading, unregister
 
 PREFIX = "gridtune_plugin_"  # of the names of their modules
 
@@ -63,7 +63,7 @@ def _execute(source: bytes, path: Path, module: ModuleType) -> None:
                 and issubclass(policy, Policy)
                 and policy.__module__ == module.__name__
             ):
-                declared(policy)  # while it can be said in which file it stands
+                check_defaults(policy)  # while it can be said in which file it stands
     except SyntaxError as error:
         raise PolicyError(f"{path}: line {error.lineno}: {error.msg}") from error
     except Exception as error:

@@ -256,6 +256,18 @@ def declared(cls: type[Policy]) -> tuple[dict[str, dataclasses.Field[Any]], dict
         raise PolicyError(f"{cls.family} policy {cls.kind}: type of a parameter: {error}") from error
 
 
+def check_defaults(cls: type[Policy]) -> None:
+    """Make sure that defaults are what the policy's parameters may be.
+
+    Raises:
+        PolicyError: one is not.
+    """
+    fields, types = declared(cls)
+    for name, field in fields.items():
+        if field.default is not dataclasses.MISSING:
+            _checked(f"{cls.family} policy {cls.kind}: default of {name}", field.default, types[name], field)
+
+
 @lru_cache(maxsize=1024)
 def _types(cls: type[Policy]) -> dict[str, Any]:
     """The types of a policy's attributes, by name: they are texts, and to read them takes time."""

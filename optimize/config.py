@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +104,9 @@ class SearchConfig(BaseModel):
     @field_validator("vary", "objectives", "require", mode="before")
     @classmethod
     def _several(cls, given: Any) -> Any:
-        """One text is a list of one."""
+        """One text is a list of one; a set has no order."""
+        if isinstance(given, Set):
+            raise ValueError("expected a list: a set has no order")
         return (given,) if isinstance(given, str) else given
 
     @classmethod
@@ -117,6 +121,10 @@ class SearchConfig(BaseModel):
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             name = ".".join(map(str, first["loc"]))
+            if first["type"] == "extra_forbidden":
+                near = get_close_matches(name, cls.model_fields, n=1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                raise ScenarioError(f"{name}: no such setting{hint}") from None
             raise ScenarioError(f"{name} {str(first['input'])[:60]}: {first['msg'].lower()}") from None
         if made.replications is not None and made.replications < 1:
             raise ScenarioError(f"replications {made.replications}: at least 1 is needed")

@@ -127,6 +127,8 @@ def test_settings_to_start_from_come_next(scenario):
         "client.n_submit": 190,
     }
     assert any("sed.speed is 7.0, outside of 0.5 to 2" in note for note in result.notes)
+    idle = run(scenario, start=[{"client.n_submit": 190}], budget=2)
+    assert any("client.n_submit exists only with client.dispatch legacy" in note for note in idle.notes)
     with pytest.raises(ScenarioError, match=r"setting 1: sed\.cont is not searched"):
         run(scenario, start=[{"sed.cont": 3}])
 

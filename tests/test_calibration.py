@@ -2,12 +2,13 @@
 
 import json
 import random
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from gridtune.optimize.search_space.baseline import baseline_of
+from gridtune.optimize.search_space.baseline import baseline_of, starting_configurations
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios import ScenarioError, load, simulate
 from gridtune.scenarios.calibration import fit, logs
@@ -179,6 +180,31 @@ def test_whatever_policy_is_found_is_a_configuration_of_the_space_that_is_writte
     found = calibrated_as({"site.cluster.policy": policy, "site.cluster.quota.user_running": 32.0})
     made = load_text(scenario_text(found), tmp_path)
     assert baseline_of(made, Space.of(made)).notes == ()
+
+
+def test_the_policy_of_the_site_is_tried_and_told_where_another_is_the_baseline(tmp_path, log_of):
+    own = {"kind": "priority", "weight_age": 5.0, "reservations": "all", "interval": 7.0}
+    found = calibrated_as({"site.cluster.policy": "fcfs"})
+    assert "start" not in scenario_text(found, slurm=True)
+    fit_ = found.best.fitted
+    found = replace(found, own=fit.Tried({"site.cluster.policy": own}, fit_, fit_))
+    made = load_text(scenario_text(found, slurm=True), tmp_path)
+    space = Space.of(made)
+    (start,) = made.spec.search.start
+    (kept,) = starting_configurations([start], space, baseline_of(made, space), "mine")
+    names = {
+        "kind": "",
+        "weight_age": ".weight_age",
+        "reservations": ".reservations",
+        "interval": ".interval",
+    }
+    assert {name: kept[f"site.cluster.policy{path}"] for name, path in names.items()} == own
+    said = " ".join(report_lines(found))
+    assert "slurm.conf" in said
+    assert "not gains over your settings" in said
+    same = replace(found, best=found.own)
+    assert "not gains" not in " ".join(report_lines(same))
+    assert "start" not in scenario_text(same, slurm=True)
 
 
 def calibrated_as(values):

@@ -68,6 +68,11 @@ def test_a_front_is_drawn_by_suffix(searched, tmp_path):
         assert gridtune("front", out, "--plot", picture).returncode == 0
         assert picture.stat().st_size > 5_000
     assert "front.gif" in refused("front", out, "--plot", tmp_path / "front.gif")
+    mine = tmp_path / "mine.html"
+    mine.write_text("precious")
+    assert "has not drawn it" in refused("front", out, "--plot", mine)
+    assert mine.read_text() == "precious"
+    assert "holds a search" in refused("run", "queue/mmc", "--set", "horizon=10", "--out", out)
 
 
 @pytest.mark.long

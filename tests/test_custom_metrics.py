@@ -103,7 +103,7 @@ def test_what_is_no_number_is_refused(tmp_path, value):
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
-        ("'completed', unit='', direction='minimize'", "metric completed .*name is taken"),
+        ("'completed', unit='', direction='minimize'", "metric completed.*name is taken"),
         ("'meta_completed', unit='', direction='minimize'", "name is taken .*gridtune"),
         ("'a b', unit='', direction='minimize'", "mine.py: line 2: metric 'a b': "),
         ("'mine', unit='', direction='up'", "direction 'up': expected minimize or maximize"),

@@ -146,7 +146,7 @@ def test_the_seed_goes_by_both_names_and_may_be_left_out():
     assert fates(made[0]) == fates(made[1]) == fates(made[2]) != fates(made[3])
     with pytest.raises(ScenarioError, match="seed=1, rng=1: both mean the seed"):
         gt.GridModel(name, seed=1, rng=1)
-    with pytest.raises(ScenarioError, match="seed: -1 must be at least 0"):
+    with pytest.raises(ScenarioError, match="seed: -1 is no whole number"):
         gt.GridModel(name, seed=-1)
 
 

@@ -79,3 +79,17 @@ def test_a_policy_that_decides_what_cannot_be_done_is_named(
     monkeypatch.setattr(policy, method, wrong)
     with pytest.raises(PolicyError, match=rf"the {policy.family} policy {policy.kind} .*{message}"):
         simulate(load(name).override(values))
+
+
+def test_what_a_policy_of_others_returns_is_not_called_a_fault_of_gridtune(tmp_path):
+    class Nothing(Easy):
+        """Starts nothing, in a way that nobody understands."""
+
+        def starts(self, cluster, now):
+            return None
+
+    scenario = load("batch/replay").override({"workload.log.last": 9, "site.cluster.policy": Nothing()})
+    with pytest.raises(
+        PolicyError, match=f"NoneType.*perhaps from what a policy returned: easy of {__file__}"
+    ):
+        simulate(scenario)

@@ -325,7 +325,8 @@ def test_the_reason_is_told_where_nothing_is_recommended():
     assert "significantly better than the baseline, but" in why_none(better)
     assert "no baseline" in why_none(plain((0.5, 10.0)))
     none = front(Archive("s", "s", THREE, (), (Failed(0, {}, "broke"),)))
-    assert "gridtune validate" in why_none(none)
+    assert "could be evaluated" in why_none(none)
+    assert caveats(none) == ["Failed, 1 of 1: broke"]
     bound = (Constraint("completed", ">=", 50.0, "jobs"),)
     broken = archive((UNFAIR, COMPLETED), (0.5, 10.0), baseline=0)
     cases = tuple(replace(one, cases={"": one.objectives}) for one in broken.evaluations)
@@ -488,7 +489,7 @@ def test_what_the_guards_exclude_is_told_in_one_sentence(found):
             bound = {name: Estimate(value, None, (value,)) for name, value in excess.items()}
             made.append(replace(one, cases={"": bound}, validated=None))
         guards = (NO_MORE_LOSS, NO_STARVATION)
-        archive = replace(found.archive, evaluations=tuple(made), constraints=guards)
+        archive = replace(found.archive, evaluations=tuple(made), failed=(), constraints=guards)
         return caveats(front(archive, resamples=0))
 
     assert excluded(0) == []

@@ -178,4 +178,4 @@ def test_the_best_so_far_is_told_against_the_baseline():
     assert best.text() == "", "a baseline that breaks a constraint is not added"
     for one in (start, evaluation(1.0, 10.0), evaluation(3.0, 5.0)):
         best.add(one)
-    assert best.text() == "best so far: cost 1 (-50 %), gain 10 (=)"
+    assert best.text() == "best of each so far: cost 1 (-50 %), gain 10 (=)"

@@ -215,7 +215,8 @@ def test_a_weight_that_changes_is_told_with_those_that_it_is_weighed_against(as_
         "PriorityWeightPartition=0",
     ]  # fmt: skip
     assert not made.commands
-    assert [line.partition(":")[0] for line in made.without] == ["express"]  # what the baseline has, too
+    kept = ["limits of users that count jobs of all QOS together", "express"]
+    assert [line.partition(":")[0] for line in made.without] == kept  # what the baseline has, too
     assert "scale your other weights" in made.text()
 
 

@@ -177,6 +177,9 @@ class Cluster(Processors):
 
         Args:
             place: gives the place of a lane; by the priority of its queue if left out.
+
+        Returns:
+            The jobs, also those for which there are no slots left.
         """
         for _, lanes in groupby(sorted(self.lanes, key=place), place):
             some = [self.lanes[lane].values() for lane in lanes]

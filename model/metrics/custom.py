@@ -130,7 +130,7 @@ def metric(
         number in the unit, or nan where there is none. Equal runs must give equal numbers.
 
     Raises:
-        MetricError: the name or direction is not possible.
+        MetricError: the name is taken, or name or direction are not possible.
 
     Example:
         >>> import gridtune as gt
@@ -144,6 +144,7 @@ def metric(
     """
     if not (isinstance(name, str) and name.isascii() and name.isidentifier()):
         raise MetricError(f"metric {name!r}: a name has letters, digits and underscores only")
+    _free(name, "")
     if direction not in get_args(Direction):
         raise MetricError(f"metric {name}: direction {direction!r}: expected minimize or maximize")
 
@@ -183,13 +184,18 @@ def custom_metrics(plugins: Collection[str]) -> dict[str, CustomMetric]:
 def _enter(made: CustomMetric) -> None:
     """Let a name have the meaning of a metric."""
     name, earlier = made.name, _entered.get(made.name)
-    if earlier is None and name in METRICS:
-        problem = f"the name is taken by a metric of gridtune: {METRICS[name].meaning}"
-        raise MetricError(f"metric {name} ({made.place}): {problem}; choose another")
+    _free(name, f" ({made.place})")
     if earlier is not None and earlier.file != made.file and earlier.definition != made.definition:
         raise MetricError(f"metric {name} ({made.place}): {earlier.place} defines it in another way")
     METRICS[name] = made.definition
     _entered[name] = made
+
+
+def _free(name: str, where: str) -> None:
+    """Refuse a name that a metric of gridtune has, as far as these are known by now."""
+    if name in METRICS and name not in _entered:
+        problem = f"the name is taken by a metric of gridtune: {METRICS[name].meaning}"
+        raise MetricError(f"metric {name}{where}: {problem}; choose another")
 
 
 def measure(custom: Mapping[str, Measure], run: FinishedRun) -> dict[str, Metric]:

@@ -57,15 +57,16 @@ def search(
         >>> sorted(study.configurations["sed.count"].unique().tolist())[0] >= 5
         True
     """
+    others = [others] if isinstance(others, str | Path | documents.Scenario) else others
     found, further = Scenario.of(scenario), [Scenario.of(other) for other in others]
-    processes = jobs or os.cpu_count() or 1
+    processes = (os.cpu_count() or 1) if jobs is None else jobs
     check_counts(jobs=processes)
     config = SearchConfig.of(vary=as_texts(vary), others=tuple(further), **fields)
     for one in (found, *further):
         prepare(one)
     with ExitStack() as holding, workers(processes, dask, found, *further) as pool:
         result = search_space(found, config, pool=pool, progress=progress_of(progress), holding=holding)
-        made = Study(result.settings, result.archive, times=result.times)
+        made = Study(result.settings, result.archive, result.notes, result.times)
         if config.out is not None:
             made.save(config.out)
     return made

@@ -25,7 +25,7 @@ from gridtune.optimize.report.tables import listed
 from gridtune.optimize.runs.stored import Times, open_trials
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.studies.reading import NUMBER
-from gridtune.scenarios.api.experiment import Scenario
+from gridtune.scenarios.api.experiment import Scenario, check_counts
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import log, prepare, workers
 from gridtune.scenarios.results.files import write_json
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
 PAGE, OVERVIEW = "front.html", "pairs.png"  # what a search leaves in its folder
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Study:
     """The results of a search, which `search` returns and `open_study` opens again.
 
     Attributes:
         settings: the settings of the search: scenario, search space, objectives, sampler, seed, constraints.
         archive: every evaluation, as records.
-        notes: notes on the study as it was opened, a line each, such as a search that has not ended.
+        notes: notes of the search, or on the study as it was opened, a line each.
         times: by number, when each configuration was proposed and when its last run in the search ended, as
             `datetime` in local time.
 
@@ -336,13 +336,15 @@ class Study:
             >>> why.changes.index.name
             'metric'
         """
+        processes = (os.cpu_count() or 1) if jobs is None else jobs
+        check_counts(jobs=processes, **{} if replications is None else {"replications": replications})
         evaluation = find_configuration(self.details, str(configuration))  # before traces are read
         cases = [case.scenario for case in self.settings.run_in]
         for case in cases:
             prepare(case)
         heard = progress_of(progress)
         try:
-            with sigterm_as_interrupt(), workers(jobs or os.cpu_count() or 1, dask, *cases) as pool:
+            with sigterm_as_interrupt(), workers(processes, dask, *cases) as pool:
                 made = explain(
                     self.details, self.settings, evaluation,
                     replications=replications, ablate=ablate, pool=pool, progress=heard,
@@ -352,7 +354,7 @@ class Study:
             heard.finish()
 
     def __repr__(self) -> str:
-        count = len(self.archive.evaluations)
+        count = len(self.archive.evaluations) + len(self.archive.failed)
         names = ", ".join(one.name for one in self.archive.objectives)
         return (
             f"Study({self.name!r}, {count} configurations, front of {len(self.details.on_front)} for {names})"

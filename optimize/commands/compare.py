@@ -17,6 +17,7 @@ from gridtune.optimize import api
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.commands.sensitivity import is_study
 from gridtune.optimize.front.changes import IDLE
+from gridtune.optimize.recommend.harm import LEAST
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.comparison import Row, compared, compared_fronts
 from gridtune.optimize.report.numbers import amount, metric_label
@@ -138,10 +139,12 @@ def compare_text(made: Mapping[str, Any], width: int, *, every: bool = False) ->
     cells = [[fill(name, room, subsequent_indent="  "), *rest] for name, *rest in cells]
     foot, count = [basis(made, names)], len(cells)
     if not every:
-        longest = wrapped([*foot, "Not listed: 99 more changes and 99 equal (--all)."], width)
+        longest = wrapped([*foot, f"Not listed: {'more changes ' * 5} (--all)."], width)
         room = LINES - len(head) - len(longest) - SPARE
         count = sum(lines <= room for lines in accumulate(row[0].count("\n") + 1 for row in cells))
-        rest = [f"{len(changed) - count} more changes"] * (count < len(changed))
+        worse = sum(not _rank(row)[1] for row in changed[count:])
+        bad = f" ({worse} for the worse by over a tenth)" if worse else ""
+        rest = [f"{len(changed) - count} more changes{bad}"] * (count < len(changed))
         rest += [f"{len(rows) - len(changed)} equal"] * (len(changed) < len(rows))
         foot += [f"Not listed: {' and '.join(rest)} (--all)."] if rest else []
     table = text_table(titles, cells[:count], width)
@@ -158,10 +161,11 @@ def _names(a: str, b: str) -> tuple[str, str]:
     return a, b
 
 
-def _rank(row: Mapping[str, Any]) -> tuple[bool, float]:
-    """What differs significantly comes first, then what differs most."""
+def _rank(row: Mapping[str, Any]) -> tuple[bool, bool, float]:
+    """Significant differences come first, then what gets worse by over a tenth, then the largest."""
     size = max(abs(row["a"]), abs(row["b"]))
-    return _told(row) is None, -abs(row["difference"]) / size if size else 0.0
+    share = abs(row["difference"]) / size if size else 0.0
+    return _told(row) is None, row["better"] is not False or share <= LEAST, -share
 
 
 def basis(made: Mapping[str, Any], names: tuple[str, str]) -> str:
@@ -183,6 +187,8 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
     name = f"{row['name'].rpartition(' ')[0]} {metric_label(metric)}".strip()
     told = _told(row)
     verdict = "" if told is None else Styled("better", "green") if told else Styled("worse", "red")
+    if row["low"] is None and row["better"] is not None:  # of one run each
+        verdict = "better?" if row["better"] else "worse?"
     return [name, amount(row["a"], metric), amount(row["b"], metric), _difference(row), verdict]
 
 

@@ -103,9 +103,10 @@ def _check(request: FrontRequest) -> None:
     if request.full and not any(exports.values()):
         raise ScenarioError("--full: goes with --export or --export-diff")
     if request.plot is not None:
-        from gridtune.scenarios.plots import picture_format
+        from gridtune.scenarios.plots.style import check_free, picture_format
 
         picture_format(request.plot, also=("html",))
+        check_free(request.plot)
 
 
 def printed(found: Front, format: str, some: Sequence[Row] | None = None) -> str:

@@ -68,10 +68,11 @@ def run_sensitivity(asked: SensitivityRequest) -> Sensitivity:
     Raises:
         ScenarioError: what was asked for cannot be done; found before anything is simulated or written.
     """
-    from gridtune.scenarios.plots.style import picture_format, save
+    from gridtune.scenarios.plots.style import check_free, picture_format, save
 
     if asked.plot is not None:
         picture_format(asked.plot)
+        check_free(asked.plot)
     found = _of_study(asked) if is_study(asked.subject) else _of_scenario(asked)
     pictures = [] if asked.plot is None else [asked.plot]
     if asked.out is not None:

@@ -48,7 +48,7 @@ def _in_short(found: Explanation) -> Iterator[str]:
         yield "In short: no objective differs significantly from the baseline."
         return
     first = next((a.path for a in found.ablations or () if any(c.beyond_noise for c in a.changes)), None)
-    most = f" Of its settings {first} matters most." if first else ""
+    most = f" Put back alone, {first} matters most." if first else ""
     yield f"In short: against the baseline it {' and '.join(told)}.{most}"
 
 

@@ -5,6 +5,7 @@ At most 24 lines of 80 columns for up to four objectives.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -180,7 +181,7 @@ def changes_text(one: Recommendation, width: int) -> list[str]:
 
 
 def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:
-    """The same, each shorter than the one before: in lines, in running text, ever fewer changes.
+    """The same, each shorter than the one before: in lines, in running text, fewer changes, fewer harms.
 
     Args:
         titled: whether its title is told elsewhere.
@@ -190,13 +191,14 @@ def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:
     lines = [f"{path:<{wide}}  {_group_text(path, group)}" for path, group in groups.items()]
     lines = lines or ["nothing: keep the baseline"]
     running = [" ".join(line.split()) for line in lines]
-    harms, fewer, fewest = _harms(one, HARMS), _harms(one, 1), [named_harms(ELSEWHERE, one.harms, 1)]
-    shapes = [[*([] if titled else [one.title]), *lines, *harms], ["; ".join(running), *fewer]]
+    harms, *less = (_harms(one, most) for most in range(HARMS, 0, -1))
+    less += [[named_harms(ELSEWHERE, one.harms, 1)]] if one.harms else []
+    shapes = [[*([] if titled else [one.title]), *lines, *harms], ["; ".join(running), *harms]]
     shortest = running[0]
-    for shown in range(len(running) - 1, 0, -1):
+    for shown in range(len(running) - 1, 0, -1):  # harm is the last to go
         shortest = f"{'; '.join(running[:shown])}; and {counted(len(running) - shown, 'more change')}"
-        shapes.append([f"{shortest} (--export-diff {one.letter})", *fewer])
-    shapes.append([shortest, *(fewest if one.harms else [])])
+        shapes.append([f"{shortest} (--export-diff {one.letter})", *harms])
+    shapes += [[shortest, *fewer] for fewer in (harms, *less)]
     made: list[list[str]] = []
     for shape in shapes:
         first, *rest = wrapped((f"     {line}" for line in shape), width)
@@ -236,7 +238,7 @@ def named_harms(where: str, some: Sequence[Harm], most: int) -> str:
 
 
 def caveats(front: Front) -> list[str]:
-    """How many configurations the guards exclude, and why harm may have been missed, a line each."""
+    """How many configurations the guards exclude, why some failed, and why harm may have been missed."""
     told = []
     for metric, (one, many, option) in GUARDS.items():
         guards = [guard for guard in front.archive.constraints if guard.metric == metric]
@@ -244,7 +246,9 @@ def caveats(front: Front) -> list[str]:
         if count:
             told.append(f"{count} that {one if count == 1 else many} ({option})")
     excluded = [f"Excluded: {' and '.join(told)} than the baseline"] if told else []
-    return [*excluded, *front.archive.remarks]
+    reasons = Counter(one.reason for one in front.archive.failed).most_common(1)
+    failed = [f"Failed, {count} of {len(front.archive.failed)}: {why}" for why, count in reasons]
+    return [*excluded, *failed, *front.archive.remarks]
 
 
 def _next_steps(front: Front, study: str, page: Path | None) -> list[str]:

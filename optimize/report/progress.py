@@ -170,4 +170,4 @@ class Best:
                 start = self.baseline.objectives[one.name].mean
                 text += f" ({SAME if mean == start else relative(mean - start, start, one)})"
             told.append(text)
-        return f"best so far: {', '.join(told)}"
+        return f"best of each so far: {', '.join(told)}"

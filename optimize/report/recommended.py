@@ -51,7 +51,7 @@ def why_none(front: Front) -> str:
     """Why nothing is recommended, and what to do: one or two sentences."""
     archive = front.archive
     if not archive.evaluations:
-        return "No configuration could be evaluated. `gridtune validate` names faults of a scenario."
+        return "No configuration could be evaluated."
     if not front.on_front:
         if archive.constraints:
             rules = ", ".join(map(str, archive.constraints))

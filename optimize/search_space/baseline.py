@@ -125,6 +125,9 @@ def _completed(
     for parameter in space:
         path = parameter.path
         if not parameter.exists(configuration):
+            if path in given:
+                needed = " and ".join(f"{one} {values[0]}" for one, values in parameter.when.items())
+                return f"{where}: {path} exists only with {needed}; left out"
             continue
         value = given[path] if path in given else baseline.values.get(path)
         fitting = None if value is None else fitted(parameter, value)

@@ -132,6 +132,10 @@ class Space:
                     if parameter.choices:
                         raise ScenarioError(f"search space: {note}") from None
                     notes.append(note)
+            base = self._accepted(scenario, branch)
+            for parameter in self.parameters:
+                if parameter.path in base and not parameter.choices and not parameter.whole:
+                    _check_fraction(scenario, parameter, base)
         return list(dict.fromkeys(notes))
 
     def variants(self, scenario: Scenario) -> Iterator[Scenario]:
@@ -197,6 +201,18 @@ def _extended(configurations: Iterable[Configuration], parameter: Parameter) -> 
             yield from ({**one, parameter.path: value} for value in parameter.values())
         else:
             yield one
+
+
+def _check_fraction(scenario: Scenario, parameter: Parameter, base: Configuration) -> None:
+    """Make sure that what is varied continuously is no whole number in the scenario."""
+    for share in (0.37, 0.61):
+        try:
+            scenario.override({**base, parameter.path: parameter.at(share)})
+        except ScenarioError as error:
+            if "valid integer" in error.faults[0]:
+                raise ScenarioError(
+                    f"{parameter.path}: a whole number; give whole bounds, such as {parameter.low:.0f}"
+                ) from None
 
 
 def check_not_set(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -122,9 +123,13 @@ class Scenario(documents.Scenario):
         """
         check_counts(replications=replications, jobs=jobs)
         check_seed(seed)
+        seed, replications, jobs = int(seed), int(replications), int(jobs)  # NumPy's, too
         tell_size(self, replications, jobs)
         prepare(self)
+        replaced = out is not None and Path(out, "manifest.json").exists()
         with workers(min(jobs, replications), dask, self) as pool, results_folder(out) as folder:
+            if replaced:
+                log.warning("note: %s: replaces what an earlier command wrote there", out)
             if tables or folder is not None:
                 kept = replicate(self, seed, replications, pool, partial(kept_run, events=events))
                 metrics, kept_tables = [run.metrics for run in kept], [run.tables for run in kept]
@@ -209,7 +214,7 @@ def check_counts(**counts: int) -> None:
         ScenarioError: one is not.
     """
     for name, count in counts.items():
-        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
             raise ScenarioError(f"{name} {count!r}: expected a whole number of at least 1")
 
 
@@ -219,5 +224,5 @@ def check_seed(seed: int) -> None:
     Raises:
         ScenarioError: it is not.
     """
-    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0:
         raise ScenarioError(f"seed {seed!r}: expected a whole number from 0")

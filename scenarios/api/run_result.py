@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FEW = ("unhappy_users", "unfairness", "completed", "waiting_mean", "utilisation")  # of a short description
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Result:
     """The result of `Scenario.run`: the metrics and tables of every replication.
 
@@ -107,6 +107,26 @@ class Result:
         columns = {name: list(one.values) for name, one in self.summaries.items()}
         return pd.DataFrame(columns, index=pd.RangeIndex(self.replications, name="replication"))
 
+    def __contains__(self, name: object) -> bool:
+        """Whether the run measures a metric of this name."""
+        return name in self.summaries
+
+    def __iter__(self) -> Iterator[str]:
+        """Go over the names of the metrics."""
+        return iter(self.summaries)
+
+    def keys(self) -> list[str]:
+        """List the names of the metrics, so that `dict(result)` has their means.
+
+        Returns:
+            The names, in the order of `metrics`.
+
+        Example:
+            >>> dict(result)["completed"] == result["completed"]
+            True
+        """
+        return list(self.summaries)
+
     def __getitem__(self, name: str) -> float:
         """Look up the mean of a metric over the replications.
 
@@ -120,7 +140,7 @@ class Result:
             KeyError: the run does not measure this metric.
         """
         if name not in self.summaries:
-            near = get_close_matches(name, self.summaries, n=1)
+            near = get_close_matches(str(name), self.summaries, n=1)
             raise KeyError(
                 f"{name}: not measured; " + (f"did you mean {near[0]}?" if near else "see .metrics")
             )

@@ -132,7 +132,8 @@ class Sweep:
         """
         from gridtune.scenarios.plots import draw_sweep, save
 
-        drawing = draw_sweep(self.outcomes, objectives or self.objectives, logarithmic_paths(self.vary))
+        shown = _names(objectives) or self.objectives
+        drawing = draw_sweep(self.outcomes, shown, logarithmic_paths(self.vary))
         if out is not None:
             save(drawing, out)
         return drawing
@@ -166,9 +167,8 @@ class Sweep:
         return {"scenario": self.scenario.name, "points": list(self.outcomes)}
 
     def _metrics(self) -> list[str]:
-        return list(
-            dict.fromkeys(name for configuration in self.outcomes for name in configuration["metrics"])
-        )
+        found = (name for configuration in self.outcomes for name in configuration["metrics"])
+        return list(dict.fromkeys(found)) or list(self.objectives)
 
     def _runs(self) -> Iterator[tuple[Mapping[str, Any], int, str, float, str]]:
         for configuration in self.outcomes:
@@ -183,10 +183,16 @@ class Sweep:
 
     def _repr_html_(self) -> str:
         shown = [*self.paths, *(c for name in self.objectives for c in (name, f"{name}_se"))]
+        shown = [one for one in shown if one in self.configurations]
         shown += ["failure"] if "failure" in self.configurations else []
         return as_html(
             f"{self.scenario.name}: {len(self.outcomes)} configurations", [], self.configurations[shown]
         )
+
+
+def _names(objectives: Sequence[str]) -> Sequence[str]:
+    """Names of metrics; one text is one of them."""
+    return [objectives] if isinstance(objectives, str) else objectives
 
 
 def sweep(
@@ -233,10 +239,11 @@ def sweep(
     texts = as_texts(vary)
     check_counts(replications=replications, jobs=jobs)
     check_seed(seed)
+    seed, replications, jobs = int(seed), int(replications), int(jobs)  # NumPy's, too
     configurations = grid([parse_vary(text) for text in texts])
     tell_size(found, len(configurations) * replications, jobs)
     prepare(found)  # which also defines the metrics that only some scenarios have
-    names = known_metrics(objectives or _objectives(found))
+    names = known_metrics(_names(objectives) or _objectives(found))
     if plot is not None:
         from gridtune.scenarios.plots import picture_format
 

@@ -38,6 +38,7 @@ class Calibration:
         runs: replays.
         given: settings of the site that were not looked for.
         denied: such settings that the log contradicts, which were left out, a line each.
+        own: the policy that the site is said to have, and nothing else; None if none is said.
     """
 
     traces: Sequence[str]
@@ -53,6 +54,7 @@ class Calibration:
     runs: int
     given: Mapping[str, Any]
     denied: Sequence[str] = ()
+    own: Tried | None = None
 
     @property
     def values(self) -> Values:
@@ -122,6 +124,7 @@ def calibrate(
     ranked, runs = _fitted(early, known, given, seeds)
     whole = Replays(logs, known, given, cut)
     best, plain = whole.tried(ranked[0].values), whole.tried({POLICY: "easy"})
+    own = whole.tried({POLICY: seeds[0]}) if seeds else None
     waits, back = whole.waits, whole.held_back
     return Calibration(
         traces,
@@ -137,6 +140,7 @@ def calibrate(
         runs + whole.runs,
         given,
         tuple(denied.values()),
+        own,
     )
 
 

@@ -23,6 +23,11 @@ MEANING = {
     ENTRY: "from submission to the queue",
     OVERHEAD: "from taking nodes to the start",
 }
+OTHER = (
+    "The calibrated site does not run the policy of slurm.conf, under which waits are less like the log's. "
+    "It is the baseline of a search, so gains over it are not gains over your settings: the search tries "
+    "the policy of slurm.conf, too. Compare with that."
+)
 TERMS = (
     "wait/log's: mean wait over that of the log.  start error: mean |start - logged|.",
     "misfit: mean |ln ratio| of mean, quantiles, classes + start error / mean wait.",
@@ -36,6 +41,7 @@ def rows(found: Calibration) -> Iterator[dict[str, Any]]:
     yield _row("log", None, found.logged[0])
     for what, fit in (
         ("calibrated", found.tested),
+        *([("slurm.conf", found.own.tested)] if found.own and found.own.tested else []),
         ("easy, all nodes", found.plain.tested),
         ("persistence", found.guessed),
     ):
@@ -84,6 +90,8 @@ def report_lines(found: Calibration, *, every: bool = False) -> Iterator[str]:
         yield from (_table_line(part, row) for row in some)
     yield from TERMS
     yield from wrap(_verdict(found, kind), WIDTH)
+    if found.own and found.values[POLICY] != found.own.values[POLICY]:
+        yield from wrap(OTHER, WIDTH)
     if every:
         yield from _details(found)
 

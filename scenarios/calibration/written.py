@@ -11,6 +11,7 @@ from typing import Any
 
 from gridtune.plain_text import escaped
 from gridtune.scenarios.calibration.fit import Calibration
+from gridtune.scenarios.calibration.levers import POLICY
 from gridtune.scenarios.calibration.replays import SITE
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario, shipped_text
@@ -48,11 +49,22 @@ def scenario_text(found: Calibration, last: int | None = None, *, slurm: bool = 
         "[search]",
         f"objectives = {toml(list(OBJECTIVES))}",
         f"replications = {REPLICATIONS}",
-        "",
-        "[search.space]",
-        *(f"{toml(path)} = {toml(one)}" for path, one in _holding(space, document)),
     ]
+    held = dict(_holding(space, document))
+    if start := _own(found, held):
+        held |= {path: widened(held[path], value) for path, value in start.items()}
+        lines.append(f"start = [{toml(start)}]   # the policy of slurm.conf")
+    lines += ["", "[search.space]", *(f"{toml(path)} = {toml(one)}" for path, one in held.items())]
     return head + "\n".join(lines) + "\n"
+
+
+def _own(found: Calibration, space: Mapping[str, Any]) -> dict[str, Any]:
+    """The policy that the site is said to have, if it is another, as far as it is searched."""
+    policy = found.own.values[POLICY] if found.own else None
+    if not isinstance(policy, dict) or found.values[POLICY] == policy:
+        return {}
+    values = {POLICY: policy["kind"]} | {f"{POLICY}.{name}": one for name, one in policy.items()}
+    return {path: value for path, value in values.items() if path in space}
 
 
 def _head(found: Calibration, last: int | None) -> str:

@@ -47,7 +47,12 @@ def by_path(values: Mapping[str, Any] | None = None, /, **keywords: Any) -> dict
     Raises:
         ScenarioError: a path is given twice.
     """
-    made = {path: _plain(value) for path, value in (values or {}).items()}
+    try:
+        given = {} if values is None else {str(path): value for path, value in dict(values).items()}
+    except (TypeError, ValueError):
+        example = "{'site.lyon.nodes': 8}"
+        raise ScenarioError(f"{values!r:.60}: expected values by path, such as {example}") from None
+    made = {path: _plain(value) for path, value in given.items()}
     for keyword, value in keywords.items():
         path = keyword.replace("__", ".")
         if path in made:

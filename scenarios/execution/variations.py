@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from gridtune.scenarios.document.paths import by_path
 from gridtune.scenarios.errors import ScenarioError
 
 # Values, (low, high, …) or text by path; or whole texts.
-Variations = Mapping[str, "Iterable[Any] | str"] | Sequence[str]
+Variations = Mapping[str, "Iterable[Any] | str"] | Sequence[str] | None
 
 
 def as_texts(vary: Variations) -> list[str]:
@@ -23,11 +23,16 @@ def as_texts(vary: Variations) -> list[str]:
     Raises:
         ScenarioError: something else.
     """
+    if vary is None:
+        return []
     if isinstance(vary, str):
         return [vary]
-    if not isinstance(vary, Mapping):
-        return list(vary)
-    return [f"{path}={_text(path, values)}" for path, values in vary.items()]
+    given: Any = vary  # a Series of pandas has items, too
+    return (
+        [f"{path}={_text(path, one)}" for path, one in given.items()]
+        if hasattr(vary, "items")
+        else list(vary)
+    )
 
 
 def _text(path: str, values: Any) -> str:
@@ -44,6 +49,8 @@ def _text(path: str, values: Any) -> str:
             )
         return ":".join(str(_plain(part)) for part in (low, high, *rest))
     try:
+        if isinstance(values, Mapping | Set):  # a set has no order
+            raise TypeError
         return ",".join(_toml(_plain(value)) for value in values)
     except TypeError:
         raise ScenarioError(f"{path}: {values!r}: expected a list of values or a tuple (low, high)") from None

@@ -21,7 +21,8 @@ RESULTS = {
     "sweep.json", "runs.jsonl", "front.json", "front.csv", "front.html", "history.png", "pairs.png",
     "parallel.png", "parameters.png", "sensitivity.json", "sensitivity.csv", "sensitivity.png", "claims.json",
 }  # fmt: skip
-OURS = (("manifest.json", b'"gridtune":'), ("study.journal", b'"gridtune":'), ("claims.json", b'"verdict":'))
+SEARCH = "study.journal"  # what a search keeps
+OURS = (("manifest.json", b'"gridtune":'), (SEARCH, b'"gridtune":'), ("claims.json", b'"verdict":'))
 LOOK = 1 << 20  # bytes in which a file shows that it is ours
 
 # The system would let this process in again, and would let go of all when one of them is closed.
@@ -96,13 +97,15 @@ def results_folder(out: Path | str | None) -> Iterator[Path | None]:
     """The folder for results, if any is wanted, made if need be and held for as long as they take.
 
     Raises:
-        ScenarioError: it cannot be made or written to, another command is writing there, or somebody else's
-            files are there.
+        ScenarioError: it cannot be made or written to, another command is writing there, or a search or
+            somebody else's files are there.
     """
     if out is None:
         yield None
         return
-    wanted = Path(out)
+    wanted = _named(out)
+    if (wanted / SEARCH).exists():
+        raise ScenarioError(f"{out}: holds a search; give --out another folder")
     made = [folder for folder in (wanted, *wanted.parents) if not folder.exists()]
     new = not (wanted / FOLDER).exists()
     try:
@@ -130,11 +133,18 @@ def own_folder(out: Path | str) -> Path:
     Raises:
         ScenarioError: it cannot be made or written to, or somebody else's files are there.
     """
-    folder = writable_folder(Path(out))
+    folder = writable_folder(_named(out))
     check_ours(folder)
     if not os.path.lexists(folder / FOLDER):
         (folder / FOLDER).touch()
     return folder
+
+
+def _named(out: Path | str) -> Path:
+    """A folder that has a name: "" would be the present one."""
+    if str(out) == "":
+        raise ScenarioError("--out: the folder has no name")
+    return Path(out)
 
 
 def check_ours(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from math import inf, nan
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.metrics.registry import Metric
 from gridtune.model.metrics.summary import measured, summarise
 from gridtune.model.metrics.users import UserOutcome
+from gridtune.scenarios.document.paths import by_path
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.simulation.simulate import furnish
@@ -66,11 +68,11 @@ class GridModel(Grid):
         **kwargs: Any,  # SolaraViz takes any parameter only where this one is called `kwargs`
     ) -> None:
         loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
-        self.source = loaded.override({name.replace("__", "."): value for name, value in kwargs.items()})
+        self.source = loaded.override(by_path(**kwargs))
         spec = sized(self.source.active)
         super().__init__(
             _seed(seed, rng),
-            int(replication),
+            _whole("replication", replication),
             step_length=spec.step_length,
             horizon=spec.horizon or inf,
             sample_period=spec.record.sample_period,
@@ -163,7 +165,11 @@ def _seed(seed: int | None, rng: int | None) -> int:
     if seed is not None and rng is not None:
         raise ScenarioError(f"seed={seed}, rng={rng}: both mean the seed; give one of them")
     chosen = seed if seed is not None else rng
-    made = 1 if chosen is None else int(chosen)
-    if made < 0:
-        raise ScenarioError(f"seed: {made} must be at least 0")
-    return made
+    return 1 if chosen is None else _whole("seed", chosen)
+
+
+def _whole(name: str, value: object) -> int:
+    """A number that says which random numbers."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 0:
+        raise ScenarioError(f"{name}: {value!r:.40} is no whole number from 0")
+    return int(value)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
+from inspect import getfile
 from math import inf
+
+from pydantic import BaseModel
 
 from gridtune.model.garbage_collection import without_garbage_collection
 from gridtune.model.grid import Grid
 from gridtune.model.metrics.custom import CustomMetric, MetricError, custom_metrics
 from gridtune.model.metrics.summary import summarise
-from gridtune.model.plugins import guarded
+from gridtune.model.plugins import guarded, place
+from gridtune.model.policy import Policy, PolicyError
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.run import Run
@@ -70,7 +74,11 @@ def simulate(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_ev
         guarded() if scenario.document.get("plugins") else nullcontext(),
         build(scenario, seed, replication, keep_events=keep_events) as grid,
     ):
-        grid.run()
+        try:
+            grid.run()
+        except (TypeError, AttributeError, LookupError) as error:
+            _blame(scenario, error)
+            raise
         readings = scenario.spec.metrics
         metrics, users = summarise(
             grid,
@@ -81,6 +89,26 @@ def simulate(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_ev
         run = Run(scenario, seed, replication, metrics, users, grid.record, grid.now, grid.slots)
         grid.scrap()  # nobody else has seen it
         return run
+
+
+def _blame(scenario: Scenario, error: Exception) -> None:
+    """Name the policies that are not gridtune's: what one returns may fail where gridtune uses it.
+
+    Raises:
+        PolicyError: there are some, and the error arose in code of gridtune.
+    """
+    used = sorted({f"{one.kind} of {getfile(type(one))}" for one in _foreign(scenario.active)})
+    if used and not place(error):
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        raise PolicyError(f"{what}; perhaps from what a policy returned: {', '.join(used)}") from error
+
+
+def _foreign(at: object) -> Iterator[Policy]:
+    if isinstance(at, Policy) and type(at).__module__.partition(".")[0] != "gridtune":
+        yield at
+    parts = vars(at).values() if isinstance(at, BaseModel) else at if isinstance(at, list | tuple) else ()
+    for part in parts:
+        yield from _foreign(part)
 
 
 def _custom(scenario: Scenario) -> Mapping[str, CustomMetric]:

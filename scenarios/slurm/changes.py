@@ -213,7 +213,11 @@ def _commands(site: SiteSpec, express: str) -> list[str]:
 
 def _without(site: SiteSpec) -> Iterator[str]:
     """What of the policy and the limits Slurm cannot have."""
-    policy = site.policy
+    policy, quota = site.policy, site.quota
+    limits = {quota.user_running, quota.user_slots} - {NO_LIMIT}
+    limited = limits or quota.user_share < 1
+    if limited and site.preemption is not None and site.preemption.express:
+        yield "limits of users that count jobs of all QOS together: a QOS counts its own jobs only"
     if policy.kind in ("easy", "fair-share"):
         yield "one reservation, of the first job that waits: backfill of Slurm plans all that it looks at"
     if policy.kind == "conservative":

@@ -78,10 +78,10 @@ def slurm_seed(conf: Path, qos: Path | None = None) -> SlurmSeed:
     levels = [] if qos is None else read_qos(qos)
     try:
         policy, site = _policy(said), dict(_site(said, levels))
-    except ScenarioError as error:
-        raise ScenarioError(f"{conf}: {error}") from None
-    except ValueError as error:
-        raise ScenarioError(f"{conf}: a number was expected: {error}") from None
+    except (ScenarioError, ValueError) as error:
+        files = conf if qos is None else f"{conf} or {qos}"
+        why = "" if isinstance(error, ScenarioError) else "a number was expected: "
+        raise ScenarioError(f"{files}: {why}{error}") from None
     return SlurmSeed(policy, site, said.processors(), list(_without(said, levels, site)))
 
 

@@ -54,12 +54,13 @@ def read_schedule(path: Path) -> list[ScheduledJob]:
         ScenarioError: the file cannot be read, lacks a column, or has a row that is no job.
     """
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)
             missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
             if missing:
                 raise ScenarioError(
-                    f"{path}: no column {', '.join(missing)}; a schedule has {', '.join(COLUMNS)}"
+                    f"{path}: no column {', '.join(missing)}; a schedule has {', '.join(COLUMNS)}, "
+                    "separated by commas"
                 )
             jobs = [_job(row, f"{path}:{reader.line_num}") for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
