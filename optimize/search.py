@@ -231,7 +231,8 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     archive = running.archive
     longest = None if archive.standing is None else archive.standing.metrics.get(LONGEST)
     doubtful = (one for case in settings.run_in for one in doubts(case.scenario, longest))
-    remarks = tuple(dict.fromkeys([*told, *doubtful]))
+    caveat = (settings.scenario.spec.search or SearchSpec()).caveat
+    remarks = tuple(dict.fromkeys([*told, *doubtful, *filter(None, [caveat])]))
     study.set_attribute(RECOMMENDATIONS, [asdict(one) for one in found])
     study.set_attribute(REFUSED, refused)
     study.set_attribute(BLAMED, {number: asdict(one) for number, one in blamed.items()})

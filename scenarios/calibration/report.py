@@ -121,12 +121,17 @@ def _verdict(found: Calibration, kind: str) -> str:
         f"{fitted.ratio:.2f} times"
     )
     nearer = "; EASY on all nodes is nearer" if found.plain.tested.misfit < tested.misfit else ""
-    if not all(1 / NEAR <= part.ratio <= NEAR for part in (tested, fitted)):
+    if not holds(found):
         return (
             f"{claim}{nearer}. So the calibration does not hold: waits depend on something else, too, or "
             "something has changed. Trust differences between policies less."
         )
     return f"{claim}: the calibration holds (within a factor of {NEAR:g}){nearer}."
+
+
+def holds(found: Calibration) -> bool:
+    """Whether mean waits are like the log's, on both parts of it."""
+    return all(1 / NEAR <= part.ratio <= NEAR for part in (found.tested, found.best.fitted))
 
 
 def _details(found: Calibration) -> Iterator[str]:

@@ -13,6 +13,7 @@ from gridtune.plain_text import escaped
 from gridtune.scenarios.calibration.fit import Calibration
 from gridtune.scenarios.calibration.levers import POLICY
 from gridtune.scenarios.calibration.replays import SITE
+from gridtune.scenarios.calibration.report import holds
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario, shipped_text
 from gridtune.scenarios.errors import ScenarioError
@@ -26,6 +27,7 @@ MAX_WAIT = {
     }
 }
 PREEMPTION = "preemption"
+DOUBT = "The simulated site is not like yours: on weeks held back, mean waits were {:.2f} times the log's."
 REPLICATIONS = 2  # of each configuration: a single run breaks the guard against starvation by chance
 OBJECTIVES = ("slowdown_mean", "waited_p95.worst-size", "slowdown_jain")
 PROMISE = """\
@@ -49,6 +51,7 @@ def scenario_text(found: Calibration, last: int | None = None, *, slurm: bool = 
         "[search]",
         f"objectives = {toml(list(OBJECTIVES))}",
         f"replications = {REPLICATIONS}",
+        *([] if holds(found) else [f"caveat = {toml(DOUBT.format(found.tested.ratio))}"]),
     ]
     held = dict(_holding(space, document))
     if start := _own(found, held):

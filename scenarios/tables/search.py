@@ -95,6 +95,7 @@ class SearchSpec(Table):
         description="settings to evaluate after the baseline, e.g. those of a paper: values by path; what is "
         "left out is as in the baseline",
     )
+    caveat: str = Field(default="", description="a sentence that every answer repeats, such as a known doubt")
     space: dict[str, Annotated[Choices | Range, BeforeValidator(_parameter)]] = Field(
         default_factory=dict, description="parameters to vary, by path"
     )
