@@ -75,7 +75,7 @@ def check_free(path: Path | str) -> None:
             with path.open("rb") as file:
                 start = file.read(LOOK)
                 file.seek(max(0, path.stat().st_size - LOOK))
-                if MARKS.get(picture_format(path, also=("html",)), b"gridtune") in start + file.read():
+                if MARKS[picture_format(path)] in start + file.read():
                     return
     except OSError as error:
         raise PlotError(f"{path}: cannot be read: {error.strerror or error}") from error
