@@ -236,7 +236,10 @@ def test_a_priority_of_a_queue_is_a_factor_where_it_is_weighed_and_a_tier_elsewh
         ({"policy.weight_shortness": 3.0}, "weight_shortness = 3: needs a site_factor plug-in"),
         ({"policy.reservations": 4}, "reservations = 4: backfill of Slurm plans all that it looks at"),
         ({"nodes": 90}, "site.cluster.nodes"),
-        ({"quota.user_share": 0.5}, "user_share: a job above it runs alone here; in Slurm it stays pending"),
+        (
+            {"quota.user_share": 0.5},
+            "user_share: a larger job runs as its user's only one here; in Slurm it waits",
+        ),
     ],
 )
 def test_changes_without_counterpart_are_named(as_slurm, values, said):

@@ -9,12 +9,13 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf, isinf
+from pathlib import Path
 from typing import Any
 
 from gridtune.model.batch.policies import FairShare
 from gridtune.model.batch.priority import Priority
 from gridtune.model.policy import Policy
-from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.slurm.seed import NO_DECAY
 from gridtune.scenarios.systems.replay import sized
@@ -75,11 +76,13 @@ class SlurmChanges:
         return "".join(f"{line}\n" for line in made or ["# nothing changes"])
 
 
-def slurm_changes(before: Scenario, after: Scenario, site: str | None = None) -> SlurmChanges:
+def slurm_changes(
+    before: Scenario | str | Path, after: Scenario | str | Path, site: str | None = None
+) -> SlurmChanges:
     """Translate the difference of two scenarios to settings of Slurm.
 
     Args:
-        before, after: the scenarios.
+        before, after: the scenarios, or their names or files.
         site: the name of the site; the only one if left out.
 
     Returns:
@@ -96,7 +99,7 @@ def slurm_changes(before: Scenario, after: Scenario, site: str | None = None) ->
         >>> gt.slurm_changes(before, after).lines
         ['SchedulerParameters=bf_interval=60,...']
     """
-    old, new = _site(before, site), _site(after, site)
+    old, new = (_site(one if isinstance(one, Scenario) else load(one), site) for one in (before, after))
     scale = _scale(old.policy, new.policy)
     was, will = dict(_options(old, scale)), dict(_options(new, scale))
     changed = {key: value for key, value in will.items() if was.get(key) != value}
@@ -237,7 +240,7 @@ def _without(site: SiteSpec) -> Iterator[str]:
         if policy.reservations not in (0, "all"):
             yield f"reservations = {policy.reservations}: backfill of Slurm plans all that it looks at"
     if site.quota.user_share < 1:
-        yield "user_share: a job above it runs alone here; in Slurm it stays pending"
+        yield "user_share: a larger job runs as its user's only one here; in Slurm it waits"
     if site.preemption is not None and site.preemption.express:
         yield "express: users, or a submit plug-in, must ask for the QOS; here every short job has it"
     if site.preemption is not None and site.preemption.mode == "checkpoint":

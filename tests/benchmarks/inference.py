@@ -32,7 +32,7 @@ SEEDS = {"stand-in": 20, "dirac-wide": 4, "egee-sites": 4}  # searches, from `FI
 FIRST = 301
 WHOLE = "nothing"
 SHOWN = {
-    "true hypervolume": "volume", "Brier score of P": "brier", "coverage": "coverage",
+    "true hypervolume": "volume", "Brier score of Q": "brier", "coverage": "coverage",
     "claimed / true hypervolume": "claimed",
 }  # fmt: skip
 
