@@ -194,11 +194,15 @@ def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:
     harms, *less = (_harms(one, most) for most in range(HARMS, 0, -1))
     less += [[named_harms(ELSEWHERE, one.harms, 1)]] if one.harms else []
     shapes = [[*([] if titled else [one.title]), *lines, *harms], ["; ".join(running), *harms]]
-    shortest = running[0]
-    for shown in range(len(running) - 1, 0, -1):  # harm is the last to go
-        shortest = f"{'; '.join(running[:shown])}; and {counted(len(running) - shown, 'more change')}"
-        shapes.append([f"{shortest} (--export-diff {one.letter})", *harms])
-    shapes += [[shortest, *fewer] for fewer in (harms, *less)]
+
+    def some(shown: int) -> str:
+        left = len(running) - shown
+        more = f"; and {counted(left, 'more change')} (--export-diff {one.letter})" if left > 0 else ""
+        return "; ".join(running[:shown]) + more
+
+    # First changes go, as far as two, then harms.
+    shapes += [[some(shown), *harms] for shown in range(len(running) - 1, 1, -1)]
+    shapes += [[some(shown), *fewer] for shown in (2, 1) for fewer in (harms, *less)]
     made: list[list[str]] = []
     for shape in shapes:
         first, *rest = wrapped((f"     {line}" for line in shape), width)
