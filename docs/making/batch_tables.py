@@ -9,7 +9,7 @@ import numpy as np
 
 
 def calibrated_table(rows: dict[str, Any]) -> str:
-    """A block of rows for each log: the calibrated site, plain EASY, persistence; then known settings."""
+    """A block of rows for each log: the calibrated site and plain EASY; then known settings."""
     made = {name: row for name, row in rows.items() if "made_by" in row}
     rows = {name: row for name, row in rows.items() if name not in made}
     lines = [
@@ -20,11 +20,11 @@ def calibrated_table(rows: dict[str, Any]) -> str:
         logged = next(tested["mean"] for tested in row["tested"] if tested["what"] == "log")
         title = f"{name}, {row['jobs']:,} jobs, logged mean wait (last third) {logged:,.0f} s"
         for tested in row["tested"]:
-            if tested["what"] != "log":
+            if tested["what"] not in ("log", "persistence"):
                 what = "`easy` on all nodes" if tested["what"].startswith("easy") else tested["what"]
                 lines.append(_waits(title, what, tested))
                 title = ""
-        lines.append(_waits("", "calibrated, on the first two thirds", row["fitted"]))
+        lines.append(_waits("", "calibrated, fitted part", row["fitted"]))
     lines.append("")
     for name, row in rows.items():
         ratios = row["ratios"]

@@ -197,12 +197,15 @@ def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:
 
     def some(shown: int) -> str:
         left = len(running) - shown
-        more = f"; and {counted(left, 'more change')} (--export-diff {one.letter})" if left > 0 else ""
+        more = f"; and {counted(left, 'more change')}" if left > 0 else ""
         return "; ".join(running[:shown]) + more
 
     # First changes go, as far as two, then harms.
-    shapes += [[some(shown), *harms] for shown in range(len(running) - 1, 1, -1)]
-    shapes += [[some(shown), *fewer] for shown in (2, 1) for fewer in (harms, *less)]
+    order = [(shown, harms) for shown in range(len(running) - 1, 1, -1)]
+    order += [(shown, fewer) for shown in (2, 1) for fewer in (harms, *less)]
+    how = f" (--export-diff {one.letter})"
+    shapes += [[some(shown) + how * (shown < len(running)), *fewer] for shown, fewer in order]
+    shapes.append([some(1), *order[-1][1]])
     made: list[list[str]] = []
     for shape in shapes:
         first, *rest = wrapped((f"     {line}" for line in shape), width)
