@@ -181,7 +181,7 @@ def test_a_folder_with_somebody_elses_files_of_our_names_is_refused(tmp_path, co
 
 
 def test_all_that_commands_write_is_known_to_be_theirs(tmp_path):
-    for command in ("run", "sweep", "search", "sensitivity"):
+    for command in ("run", "sweep", "sensitivity", "search"):
         made = gridtune(command, *INTO[command][0], "--out", tmp_path)
         assert made.returncode == 0, made.stderr
     names = {path.name for path in tmp_path.iterdir()}
