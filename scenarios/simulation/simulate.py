@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
-from inspect import getfile
 from math import inf
 
 from pydantic import BaseModel
@@ -97,7 +97,8 @@ def _blame(scenario: Scenario, error: Exception) -> None:
     Raises:
         PolicyError: there are some, and the error arose in code of gridtune.
     """
-    used = sorted({f"{one.kind} of {getfile(type(one))}" for one in _foreign(scenario.active)})
+    modules = {one.kind: type(one).__module__ for one in _foreign(scenario.active)}
+    used = [f"{kind} of {getattr(sys.modules.get(name), '__file__', name)}" for kind, name in modules.items()]
     if used and not place(error):
         what = " ".join(f"{type(error).__name__}: {error}".split())
         raise PolicyError(f"{what}; perhaps from what a policy returned: {', '.join(used)}") from error
