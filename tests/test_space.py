@@ -149,6 +149,7 @@ def test_an_empty_space_is_refused(scenario):
         ("client.dispatch.window=1,2,many", "window = many is refused"),
         ("nowhere.at=1,2", "nowhere"),
         ("sed.count=5.0:10.0", "sed.count: a whole number; give whole bounds, such as 5"),
+        ("sed.count=5.0:105.0", "sed.count: a whole number; give whole bounds, such as 5"),
     ],
 )
 def test_what_the_scenario_refuses_is_found_before_a_search(scenario, vary, message):

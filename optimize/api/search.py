@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,7 +12,7 @@ from gridtune.optimize.config import SearchConfig
 from gridtune.optimize.report.progress import progress_of
 from gridtune.optimize.runs.stored import load
 from gridtune.optimize.search import search as search_space
-from gridtune.scenarios.api.experiment import Scenario, check_counts
+from gridtune.scenarios.api.experiment import Scenario, processes_of
 from gridtune.scenarios.document import scenario as documents
 from gridtune.scenarios.execution.prepare import prepare, workers
 from gridtune.scenarios.execution.variations import Variations, as_texts
@@ -59,8 +58,7 @@ def search(
     """
     others = [others] if isinstance(others, str | Path | documents.Scenario) else others
     found, further = Scenario.of(scenario), [Scenario.of(other) for other in others]
-    processes = (os.cpu_count() or 1) if jobs is None else jobs
-    check_counts(jobs=processes)
+    processes = processes_of(jobs)
     config = SearchConfig.of(vary=as_texts(vary), others=tuple(further), **fields)
     for one in (found, *further):
         prepare(one)

@@ -25,7 +25,7 @@ from gridtune.optimize.report.tables import listed
 from gridtune.optimize.runs.stored import Times, open_trials
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.studies.reading import NUMBER
-from gridtune.scenarios.api.experiment import Scenario, check_counts
+from gridtune.scenarios.api.experiment import Scenario, check_counts, processes_of
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import log, prepare, workers
 from gridtune.scenarios.results.files import write_json
@@ -336,8 +336,9 @@ class Study:
             >>> why.changes.index.name
             'metric'
         """
-        processes = (os.cpu_count() or 1) if jobs is None else jobs
-        check_counts(jobs=processes, **{} if replications is None else {"replications": replications})
+        processes = processes_of(jobs)
+        if replications is not None:
+            check_counts(replications=replications)
         evaluation = find_configuration(self.details, str(configuration))  # before traces are read
         cases = [case.scenario for case in self.settings.run_in]
         for case in cases:

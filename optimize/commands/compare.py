@@ -142,7 +142,7 @@ def compare_text(made: Mapping[str, Any], width: int, *, every: bool = False) ->
         longest = wrapped([*foot, f"Not listed: {'more changes ' * 5} (--all)."], width)
         room = LINES - len(head) - len(longest) - SPARE
         count = sum(lines <= room for lines in accumulate(row[0].count("\n") + 1 for row in cells))
-        worse = sum(not _rank(row)[1] for row in changed[count:])
+        worse = sum(map(_harms, changed[count:]))
         bad = f" ({worse} for the worse by over a tenth)" if worse else ""
         rest = [f"{len(changed) - count} more changes{bad}"] * (count < len(changed))
         rest += [f"{len(rows) - len(changed)} equal"] * (len(changed) < len(rows))
@@ -163,9 +163,18 @@ def _names(a: str, b: str) -> tuple[str, str]:
 
 def _rank(row: Mapping[str, Any]) -> tuple[bool, bool, float]:
     """Significant differences come first, then what gets worse by over a tenth, then the largest."""
+    return _told(row) is None, not _harms(row), -_share(row)
+
+
+def _share(row: Mapping[str, Any]) -> float:
+    """A difference as a share of the larger value."""
     size = max(abs(row["a"]), abs(row["b"]))
-    share = abs(row["difference"]) / size if size else 0.0
-    return _told(row) is None, row["better"] is not False or share <= LEAST, -share
+    return abs(row["difference"]) / size if size else 0.0
+
+
+def _harms(row: Mapping[str, Any]) -> bool:
+    """Whether the second is worse by over a tenth, significantly or not."""
+    return row["better"] is False and _share(row) > LEAST
 
 
 def basis(made: Mapping[str, Any], names: tuple[str, str]) -> str:

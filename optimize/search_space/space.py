@@ -26,6 +26,7 @@ from gridtune.scenarios.tables.search import Choices, Range, SearchSpec
 Configuration = dict[str, Value]
 
 LISTABLE = 100_000  # configurations of a space that may be listed, at most
+INSIDE = 0.381966  # share of a range, at which no number between whole bounds is whole
 BRANCHES = 256  # combinations of conditions that are tried out before a search, at most
 
 
@@ -124,7 +125,8 @@ class Space:
         """
         notes: list[str] = []
         for branch in self._branches():
-            for parameter, value, configuration in self._around(self._accepted(scenario, branch), branch):
+            base = self._accepted(scenario, branch)
+            for parameter, value, configuration in self._around(base, branch):
                 try:
                     scenario.override(configuration)
                 except ScenarioError as error:
@@ -132,7 +134,6 @@ class Space:
                     if parameter.choices:
                         raise ScenarioError(f"search space: {note}") from None
                     notes.append(note)
-            base = self._accepted(scenario, branch)
             for parameter in self.parameters:
                 if parameter.path in base and not parameter.choices and not parameter.whole:
                     _check_fraction(scenario, parameter, base)
@@ -204,15 +205,16 @@ def _extended(configurations: Iterable[Configuration], parameter: Parameter) -> 
 
 
 def _check_fraction(scenario: Scenario, parameter: Parameter, base: Configuration) -> None:
-    """Make sure that what is varied continuously is no whole number in the scenario."""
-    for share in (0.37, 0.61):
-        try:
-            scenario.override({**base, parameter.path: parameter.at(share)})
-        except ScenarioError as error:
-            if "valid integer" in error.faults[0]:
-                raise ScenarioError(
-                    f"{parameter.path}: a whole number; give whole bounds, such as {parameter.low:.0f}"
-                ) from None
+    """Make sure that what is varied continuously between whole bounds is no whole number."""
+    if not (float(parameter.low).is_integer() and float(parameter.high).is_integer()):
+        return
+    try:
+        scenario.override({**base, parameter.path: parameter.at(INSIDE)})
+    except ScenarioError as error:
+        if "valid integer" in error.faults[0]:
+            raise ScenarioError(
+                f"{parameter.path}: a whole number; give whole bounds, such as {parameter.low:.0f}"
+            ) from None
 
 
 def check_not_set(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from gridtune.plain_text import argument
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.results.locks import JOURNAL
 
-JOURNAL = "study.journal"  # in the folder of a search
 TABLE = "runs.jsonl"  # beside it
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # a single letter is a drive of Windows
 TRACE = re.compile(r".*\.(swf|gwf)(\.gz)?", re.IGNORECASE)

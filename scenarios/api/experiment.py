@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
@@ -216,6 +217,18 @@ def check_counts(**counts: int) -> None:
     for name, count in counts.items():
         if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
             raise ScenarioError(f"{name} {count!r}: expected a whole number of at least 1")
+
+
+def processes_of(jobs: int | None) -> int:
+    """A number of worker processes; all cores if left out.
+
+    Raises:
+        ScenarioError: it is no whole number of at least 1.
+    """
+    if jobs is None:
+        return os.cpu_count() or 1
+    check_counts(jobs=jobs)
+    return jobs
 
 
 def check_seed(seed: int) -> None:

@@ -183,7 +183,6 @@ class Sweep:
 
     def _repr_html_(self) -> str:
         shown = [*self.paths, *(c for name in self.objectives for c in (name, f"{name}_se"))]
-        shown = [one for one in shown if one in self.configurations]
         shown += ["failure"] if "failure" in self.configurations else []
         return as_html(
             f"{self.scenario.name}: {len(self.outcomes)} configurations", [], self.configurations[shown]

@@ -68,6 +68,12 @@ class Calibration:
         return self.best.tested
 
     @property
+    def replaced(self) -> Any:
+        """The policy that the site is said to have, where the best settings have another; else None."""
+        own = self.own and self.own.values[POLICY]
+        return None if own == self.values[POLICY] else own
+
+    @property
     def skill(self) -> float:
         """1 minus the error of starts over that of persistence; below 0 persistence is better."""
         error = self.guessed.error

@@ -90,7 +90,7 @@ def report_lines(found: Calibration, *, every: bool = False) -> Iterator[str]:
         yield from (_table_line(part, row) for row in some)
     yield from TERMS
     yield from wrap(_verdict(found, kind), WIDTH)
-    if found.own and found.values[POLICY] != found.own.values[POLICY]:
+    if found.replaced:
         yield from wrap(OTHER, WIDTH)
     if every:
         yield from _details(found)

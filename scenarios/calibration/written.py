@@ -54,17 +54,16 @@ def scenario_text(found: Calibration, last: int | None = None, *, slurm: bool = 
         *([] if holds(found) else [f"caveat = {toml(DOUBT.format(found.tested.ratio))}"]),
     ]
     held = dict(_holding(space, document))
-    if start := _own(found, held):
+    if start := _own(found.replaced, held):
         held |= {path: widened(held[path], value) for path, value in start.items()}
         lines.append(f"start = [{toml(start)}]   # the policy of slurm.conf")
     lines += ["", "[search.space]", *(f"{toml(path)} = {toml(one)}" for path, one in held.items())]
     return head + "\n".join(lines) + "\n"
 
 
-def _own(found: Calibration, space: Mapping[str, Any]) -> dict[str, Any]:
-    """The policy that the site is said to have, if it is another, as far as it is searched."""
-    policy = found.own.values[POLICY] if found.own else None
-    if not isinstance(policy, dict) or found.values[POLICY] == policy:
+def _own(policy: Any, space: Mapping[str, Any]) -> dict[str, Any]:
+    """A policy as a configuration, as far as it is searched; nothing of one without parameters."""
+    if not isinstance(policy, dict):
         return {}
     values = {POLICY: policy["kind"]} | {f"{POLICY}.{name}": one for name, one in policy.items()}
     return {path: value for path, value in values.items() if path in space}

@@ -27,12 +27,8 @@ def as_texts(vary: Variations) -> list[str]:
         return []
     if isinstance(vary, str):
         return [vary]
-    given: Any = vary  # a Series of pandas has items, too
-    return (
-        [f"{path}={_text(path, one)}" for path, one in given.items()]
-        if hasattr(vary, "items")
-        else list(vary)
-    )
+    items = getattr(vary, "items", None)  # a Series of pandas has them, too
+    return list(vary) if items is None else [f"{path}={_text(path, one)}" for path, one in items()]
 
 
 def _text(path: str, values: Any) -> str:

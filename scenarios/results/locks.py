@@ -21,8 +21,8 @@ RESULTS = {
     "sweep.json", "runs.jsonl", "front.json", "front.csv", "front.html", "history.png", "pairs.png",
     "parallel.png", "parameters.png", "sensitivity.json", "sensitivity.csv", "sensitivity.png", "claims.json",
 }  # fmt: skip
-SEARCH = "study.journal"  # what a search keeps
-OURS = (("manifest.json", b'"gridtune":'), (SEARCH, b'"gridtune":'), ("claims.json", b'"verdict":'))
+JOURNAL = "study.journal"  # in the folder of a search
+OURS = (("manifest.json", b'"gridtune":'), (JOURNAL, b'"gridtune":'), ("claims.json", b'"verdict":'))
 LOOK = 1 << 20  # bytes in which a file shows that it is ours
 
 # The system would let this process in again, and would let go of all when one of them is closed.
@@ -104,7 +104,7 @@ def results_folder(out: Path | str | None) -> Iterator[Path | None]:
         yield None
         return
     wanted = _named(out)
-    if (wanted / SEARCH).exists():
+    if (wanted / JOURNAL).exists():
         raise ScenarioError(f"{out}: holds a search; give --out another folder")
     made = [folder for folder in (wanted, *wanted.parents) if not folder.exists()]
     new = not (wanted / FOLDER).exists()
