@@ -56,7 +56,7 @@ class Job:
         expected: the run time that a batch scheduler plans with, s at speed 1; the promise unless run times
             are predicted.
         deadline: the absolute deadline, s; infinite if there is none.
-        queued: the time at which it entered the queue in which it stands or stood last, s.
+        queued: the time at which it entered its present or last queue, s.
         start, end: the start and the end of its last execution, s; nan before.
         site, node: the names of the site and node where it was last queued or run.
         state: `created`, `queued`, `running`, `done`, `cancelled`, `expired`, `rejected` or `failed`.

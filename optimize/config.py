@@ -22,8 +22,8 @@ class SearchConfig(BaseModel):
 
     budget: int | None = Field(
         None,
-        description="The number of configurations to try, the baseline included, and one more for each "
-        "recommendation; 100 if nothing else ends the search.",
+        description="The number of configurations to try, the baseline included; each recommendation may add "
+        "one. 100 if nothing else ends the search.",
         json_schema_extra={"limits": "at least 1"},
     )
     runs: int | None = Field(
@@ -41,7 +41,7 @@ class SearchConfig(BaseModel):
     converged: bool = Field(False, description="Whether to end when the front has stopped growing.")
     sampler: str = Field(
         "auto",
-        description="The sampler that proposes configurations; `gridtune search --sampler list` names all.",
+        description="The sampler that proposes configurations; `gridtune search SCENARIO --sampler list` names all.",
     )
     batch: int | None = Field(
         None,
@@ -57,8 +57,8 @@ class SearchConfig(BaseModel):
     validation_replications: int | None = Field(
         None,
         ge=0,
-        description="The number of validation runs of each configuration on the front; if left out, the "
-        "posterior decides.",
+        description="The number of validation runs of each configuration on the front; if left out, as many "
+        "as help.",
     )
     seed: int = Field(
         1, description="The seed of workloads and sampler.", json_schema_extra={"limits": "0 to 2**32 - 1"}
@@ -76,7 +76,7 @@ class SearchConfig(BaseModel):
         (), description="The additional scenarios that every configuration runs in."
     )
     seeds: tuple[int, ...] = Field(
-        (), description="The seeds of workloads that every configuration runs under."
+        (), description="The seeds of workloads, each a case of its own; `seed` alone if left out."
     )
     robust: str | None = Field(
         None, description="The statistic over scenarios and seeds: mean, worst or quantile:SHARE."
@@ -86,13 +86,13 @@ class SearchConfig(BaseModel):
     )
     allow_starvation: bool | None = Field(
         None,
-        description="Whether to allow configurations that make a user wait much longer than the baseline.",
+        description="Whether to allow configurations that let some jobs wait much longer than the baseline.",
     )
     start: tuple[dict[str, Value], ...] = Field(
         (), description="The configurations to evaluate after the baseline, each as values by path."
     )
     baseline: bool | None = Field(
-        None, description="Whether the baseline is evaluated first; it is unless runs are no simulations."
+        None, description="Whether the baseline is evaluated first; by default it is."
     )
     out: Path | None = Field(None, description="The folder for the study and its front; none if left out.")
     storage: str | Path | None = Field(

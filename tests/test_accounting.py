@@ -63,15 +63,15 @@ def test_sacct_by_hand(sacct):
 
 
 FULL = """\
-JobID|JobIDRaw|Submit|Start|End|AllocCPUS|ReqCPUS|TimelimitRaw|State|User|Account|Partition|QOS|Reservation
-100+0|100|2026-03-01T10:00:00|2026-03-01T10:05:00|2026-03-01T11:05:00|8|8|120|COMPLETED|ann|phys|long|high|
-100+1|101|2026-03-01T10:00:00|2026-03-01T10:05:00|2026-03-01T11:06:00|4|4|180|COMPLETED|ann|phys|gpu|high|
-102_7|110|2026-03-01T10:00:10|2026-03-01T10:10:00|2026-03-01T10:20:00|1|1|10|TIMEOUT|bob|chem|short|normal|
-102_8|111|2026-03-01T10:00:10|2026-03-01T10:10:00|2026-03-01T10:12:00|1|1|10|NODE_FAIL|bob|chem|short|normal|
-120|120|2026-03-01T10:00:20|2026-03-01T10:11:00|2026-03-01T10:12:00|2|2|10|PREEMPTED|cy|chem|short|low|class1
-130|130|2026-03-01T10:00:30|Unknown|Unknown|0|4|60|PENDING|cy|chem|short|low|
-102_[9-20%2]|102|2026-03-01T10:00:10|Unknown|Unknown|0|1|10|PENDING|bob|chem|short|normal|
-140|140|2026-03-01T10:00:40|2026-03-01T10:30:00|Unknown|4|4|60|RUNNING|cy|chem|short|low|
+JobID|JobIDRaw|Submit|Eligible|Start|End|AllocCPUS|ReqCPUS|TimelimitRaw|State|User|Account|Partition|QOS|Reservation
+100+0|100|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T10:05:00|2026-03-01T11:05:00|8|8|120|COMPLETED|ann|phys|long|high|
+100+1|101|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T10:05:00|2026-03-01T11:06:00|4|4|180|COMPLETED|ann|phys|gpu|high|
+102_7|110|2026-03-01T10:00:10|2026-03-01T10:00:10|2026-03-01T10:10:00|2026-03-01T10:20:00|1|1|10|TIMEOUT|bob|chem|short|normal|
+102_8|111|2026-03-01T10:00:10|2026-03-01T10:00:10|2026-03-01T10:10:00|2026-03-01T10:12:00|1|1|10|NODE_FAIL|bob|chem|short|normal|
+120|120|2026-03-01T10:00:20|2026-03-01T10:00:20|2026-03-01T10:11:00|2026-03-01T10:12:00|2|2|10|PREEMPTED|cy|chem|short|low|class1
+130|130|2026-03-01T10:00:30|2026-03-01T10:00:30|Unknown|Unknown|0|4|60|PENDING|cy|chem|short|low|
+102_[9-20%2]|102|2026-03-01T10:00:10|2026-03-01T10:00:10|Unknown|Unknown|0|1|10|PENDING|bob|chem|short|normal|
+140|140|2026-03-01T10:00:40|2026-03-01T10:00:40|2026-03-01T10:30:00|Unknown|4|4|60|RUNNING|cy|chem|short|low|
 """
 
 
@@ -107,7 +107,11 @@ def test_what_only_slurm_knows_arrives_in_the_trace(tmp_path):
 
 
 def test_columns_that_are_not_there_are_named(sacct, tmp_path):
-    assert read_trace(sacct).report.missing == ("QOS (QOS)", "Reservation (reservations)")
+    assert read_trace(sacct).report.missing == (
+        "QOS (QOS)",
+        "Reservation (reservations)",
+        "Eligible (since when they could start)",
+    )
     few = tmp_path / "few.txt"
     few.write_text("JobID|Submit|Start|End|NCPUS\n1|10|20|30|2\n")
     missing = "TimelimitRaw (requested times), State (how jobs ended), User (whose they are)"
@@ -140,7 +144,7 @@ def test_accounting_without_what_is_needed_says_so(tmp_path, text, said):
     path.write_text(text)
     with pytest.raises(ScenarioError, match=said) as error:
         read_trace(path)
-    assert "--format=JobID,JobIDRaw,Submit,Start,End" in str(error.value)
+    assert "--format=JobID,JobIDRaw,Submit,Eligible,Start,End" in str(error.value)
 
 
 @pytest.mark.parametrize("start", ["Unknown", "None", "2026-03-01T10:06:00"])
@@ -156,6 +160,25 @@ def test_what_slurm_cancels_in_the_queue_never_ran(tmp_path, start, allocated):
     assert [job.id for job in read_trace(path).jobs] == [100, 103]
     gone = read_trace(path, keep=Keep(cancelled=True)).jobs[-1]
     assert (gone.id, gone.withdrawn, gone.processors, gone.estimate) == (104, 300, 4, 3600)
+
+
+def test_jobs_wait_from_when_they_are_eligible(tmp_path):
+    """Not while they are held, or wait for another job; what is cancelled before never waited at all."""
+    path = tmp_path / "sacct.txt"
+    rows = {
+        1: "1000|1000|1010|1110|COMPLETED",
+        2: "1000|1400|1500|1600|COMPLETED",
+        3: "1000|Unknown|1500|1600|COMPLETED",
+        4: "1000|Unknown|Unknown|1300|CANCELLED by 7",
+        5: "1000|1100|Unknown|1300|CANCELLED by 7",
+        6: "1000|1200|1150|1300|COMPLETED",  # started before: clocks differ
+    }
+    lines = ["JobID|Submit|Eligible|Start|End|State|NCPUS", *(f"{k}|{row}|2" for k, row in rows.items())]
+    path.write_text("\n".join(lines) + "\n")
+    trace = read_trace(path, keep=Keep(cancelled=True))
+    found = {job.id: (job.submit, job.wait if job.withdrawn is None else job.withdrawn) for job in trace.jobs}
+    assert found == {1: (0, 10), 3: (0, 500), 5: (100, 200), 6: (150, 0), 2: (400, 100)}
+    assert [one.count for reason, one in trace.report.dropped.items() if "held" in reason] == [1]
 
 
 def test_sacct_with_times_in_seconds_and_other_columns(tmp_path):

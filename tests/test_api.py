@@ -117,6 +117,7 @@ def test_a_result_is_written_as_the_command_line_writes_it(scenario, tmp_path):
         assert (written / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
 
 
+@pytest.mark.long
 def test_pictures_show_themselves_in_a_notebook(result, study, tmp_path):
     figure = result.plot("users", out=tmp_path / "users.svg")
     assert figure._repr_png_().startswith(b"\x89PNG")
@@ -406,6 +407,7 @@ def test_every_public_name_has_a_docstring_with_all_its_sections(name):
     assert sorted(needed - there.keys() - set().union(*there.values())) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", list(gt.__all__))
 def test_examples_are_true(name, monkeypatch):
     monkeypatch.setattr(custom, "_known", dict(custom._known))

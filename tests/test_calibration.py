@@ -297,6 +297,7 @@ def test_few_or_long_logs_are_refused(log_of, tmp_path):
         calibrate(*[str(log_of("easy"))] * 4)
 
 
+@pytest.mark.long
 def test_of_a_long_log_the_busiest_weeks_are_searched(log_of, monkeypatch):
     monkeypatch.setattr(fit, "ENOUGH", 200)
     monkeypatch.setattr(logs, "FEWEST_WEEKS", 2)

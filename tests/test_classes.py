@@ -112,6 +112,7 @@ def test_classes_that_are_known_before_a_run_can_be_objectives():
     assert directions(["unhappy_users.sdj", "completed.batch"]) == ["minimize", "maximize"]
 
 
+@pytest.mark.long
 def test_the_command_prints_a_table_of_classes_where_there_are_several():
     several = gridtune("run", "diet/day-regular", "--set", "workload.count=3").stdout.splitlines()
     heading = next(k for k, line in enumerate(several) if line.split()[:2] == ["by", "class"])

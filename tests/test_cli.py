@@ -71,6 +71,7 @@ def test_help_imports_nothing_heavy():
         assert f"'{heavy}'" not in loaded
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "command",
     ["", "run", "sweep", "search", "front", "plot", "reproduce", "identify", "validate", "policies", "schema",
@@ -106,6 +107,7 @@ def test_run_prints_the_agreed_json_and_nothing_else():
     } <= made["metrics"].keys()  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_sweep_prints_standard_errors_where_there_are_several_replications():
     words = ["sweep", "queue/mmc", "--set", "horizon=2000", "--vary", "queue.load=0.2,0.5"]
     words += ["--objective", "waiting_mean"]
@@ -115,6 +117,7 @@ def test_a_sweep_prints_standard_errors_where_there_are_several_replications():
     assert several.endswith("±: standard error\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", [("run",), ("sweep", "--vary", "sed.count=2,3")])
 def test_one_command_at_a_time_writes_to_a_folder(tmp_path, words):
     command, *rest = words
@@ -345,6 +348,7 @@ def test_help_has_a_sentence_for_each_option_and_bounds_and_default_of_each_numb
     assert numbers > 30
 
 
+@pytest.mark.long
 def test_help_fits_a_terminal():
     runner = CliRunner()
     for words, _ in all_commands(get_command(cli.app)):

@@ -144,6 +144,7 @@ def test_several_scenarios_and_constraints_from_the_command_line(tmp_path):
     assert made["scenarios"][-1] in gridtune("front", tmp_path, "--statistics").stdout
 
 
+@pytest.mark.long
 def test_a_search_without_a_feasible_configuration_is_done_and_says_so(tmp_path):
     result = gridtune(
         "search", "diet/day-regular", "--set", "workload.count=2", "--budget", 4, "--sampler", "random",

@@ -31,6 +31,7 @@ def test_static_agents_ask_about_as_often_as_in_the_paper():
     assert 820 <= mean(DEDICATED, PULL, "site_probes") <= 930
 
 
+@pytest.mark.long
 def test_push_and_pull_cross_at_an_update_period_of_about_a_minute():
     pull = mean(DEDICATED, PULL, "meta_waiting_mean")
     assert mean(DEDICATED, PUSH, "meta_waiting_mean", update_period=40.0) < pull

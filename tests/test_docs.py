@@ -337,6 +337,7 @@ def test_every_key_of_a_scenario_has_a_default_a_sentence_and_the_bounds_that_ar
     assert kinds["`[[sed]]`", "speed"] == ("number, > 0, or [law](#laws)", "`1.0`")
 
 
+@pytest.mark.long
 def test_every_law_and_every_kind_of_workload_is_on_its_page():
     with pytest.raises(ValidationError) as refused:
         TypeAdapter(Law).validate_python({"law": "none"})

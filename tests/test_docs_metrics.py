@@ -71,6 +71,7 @@ def test_values_are_in_the_range_that_is_told(scenario):
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "page",
     [

@@ -96,6 +96,7 @@ def test_runs_of_the_confirmation_are_part_of_what_is_known_of_a_configuration(s
     assert again == {one.number: one.confirmed for one in archive.evaluations}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("runs", "least"), [(100, 3), (300, 7)])
 def test_of_limited_runs_some_validate_the_more_configurations_the_more_there_are(scenario, runs, least):
     some = {"vary": [f"{SHARE}=0.05:1.0"], "own": True, "replications": 1, "sampler": "qmc"}
@@ -151,6 +152,7 @@ def test_the_order_is_that_of_losses_and_the_least_are_expected_to_be_dispensabl
     assert changes(made) == {POLICY, RUNNING}
 
 
+@pytest.mark.long
 def test_a_choice_is_tried_before_what_exists_because_of_it(scenario, ordered):
     """A rule that only one policy has outweighs what that policy costs; without the rule it does harm."""
 
@@ -236,6 +238,7 @@ def test_an_alternative_with_fewer_changes_keeps_a_part_and_does_no_harm(scenari
     assert [changes(one) for one in more] == [{POLICY, RUNNING}] * (alone and not harm)
 
 
+@pytest.mark.long
 def test_alternatives_come_after_the_best_of_every_objective_and_take_no_place(scenario):
     names = ("slowdown_mean", "waited_max", "waited_day")
 

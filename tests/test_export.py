@@ -30,6 +30,7 @@ def kept(tmp_path_factory):
     return open_study(folder)
 
 
+@pytest.mark.long
 def test_a_run_of_an_exported_configuration_gives_the_values_of_the_search_to_the_last_bit(kept, tmp_path):
     for evaluation in kept.archive.evaluations[:3]:
         text = exported(kept, str(evaluation.number))

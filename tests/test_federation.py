@@ -50,6 +50,7 @@ def test_a_part_alone_is_the_scenario_of_its_paper(part, values):
     same(alone, paper)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["diet/day-regular", "dirac/shared", "egee/search", "cigri/batcigri", "deadline/example"]
 )
@@ -84,6 +85,7 @@ def test_meta_jobs_come_to_batch_sites_and_to_virtual_reservations(together):
     assert sites == {"lyon", "nancy", "orsay"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["pull", "pilot"])
 def test_tasks_are_pulled_into_virtual_reservations_too(kind):
     run = simulate(load("federation/small").override({"middleware.kind": kind}), seed=2)

@@ -86,6 +86,7 @@ def test_work_is_shown_in_core_hours_and_kept_in_seconds(replayed):
     assert [human_metric("m", value) for value in (999.4, 999.6, 1000.4)] == ["999", "1000", "1000"]
 
 
+@pytest.mark.long
 def test_scenarios_are_listed_a_line_each(tmp_path):
     lines = gridtune("scenarios", cwd=tmp_path).stdout.splitlines()
     rows = json.loads(gridtune("scenarios", "--format", "json", cwd=tmp_path).stdout)

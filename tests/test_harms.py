@@ -105,6 +105,7 @@ def test_a_class_whose_mandatory_jobs_fail_is_found(failed, fails):
     assert found == (("mandatory_failed.local",) if fails else ())
 
 
+@pytest.mark.long
 def test_what_lets_a_class_fail_is_not_recommended():
     archive = with_baseline(search(40))
     members = [one.evaluation.number for one in front(archive).bearable(front(archive).on_front)]

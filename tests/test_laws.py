@@ -103,6 +103,7 @@ def test_what_no_run_could_draw_is_refused_at_the_door(key, law):
 SIZES = st.sampled_from([1e-30, 1e-9, 0.01, 0.3, 1.0, 3.0, 40.0, 1e9, 1e17, 1e18])
 
 
+@pytest.mark.long
 @given(
     st.sampled_from(["exponential", "weibull", "lognormal", "gamma", "gaussian", "uniform", "loguniform"]),
     st.tuples(SIZES, SIZES, SIZES, SIZES),

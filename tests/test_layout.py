@@ -158,11 +158,13 @@ CHECKS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("check", CHECKS)
 def test_the_house_is_in_order(check):
     assert check() == []
 
 
+@pytest.mark.long
 def test_all_floors_and_rooms_are_looked_at():
     assert len(graph()) > 200
     assert len(rooms(leaves(graph()))) > 30

@@ -125,6 +125,7 @@ def test_a_constraint_that_the_baseline_breaks_with_more_jobs_refuses_nothing(lo
     assert len(made.recommendations) == 1
 
 
+@pytest.mark.long
 def test_validation_goes_on_while_all_that_were_validated_break_a_guard(log):
     def work(task):
         rng = np.random.default_rng([task.replication, 3])
@@ -306,6 +307,7 @@ def test_the_whole_configuration_is_confirmed_where_the_log_refuses_the_reduced_
     assert {one.path for one in advice.changes} >= {"site.cluster.policy", QUOTA}
 
 
+@pytest.mark.long
 def test_what_breaks_a_guard_in_the_elimination_takes_no_runs_of_the_confirmation(log):
     seen, broken = set(), range(FIRST_ELIMINATION, FIRST_CONFIRMATION)
 
@@ -356,6 +358,7 @@ def test_a_change_without_which_a_gain_nobody_asked_for_is_lost_is_left_out(log)
     assert [one.path for one in advice.changes] == ["site.cluster.policy"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("needed", [False, True])
 def test_where_few_runs_are_left_the_surrogate_model_leaves_changes_out(log, needed):
     """Unless the runs of the confirmation show that they are needed."""
@@ -383,18 +386,21 @@ def test_where_few_runs_are_left_the_surrogate_model_leaves_changes_out(log, nee
     assert (len(advice.changes) > 1) is needed
 
 
+@pytest.mark.long
 def test_a_replay_with_more_jobs_that_is_left_out_is_told_in_the_answer(log):
     made = found(log, simulated(3 * 86400.0), budget=None, runs=92, replications=2)
     assert made.recommendations
     assert "not replayed with more jobs" in " ".join(answer(front(made), 80).split())
 
 
+@pytest.mark.long
 def test_a_search_with_a_limit_keeps_runs_to_confirm_what_it_finds(log):
     made = found(log, simulated(3 * 86400.0), budget=None, runs=120, replications=2)
     assert len(made.recommendations) == 1
     assert made.simulated <= 120
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("runs", [72, 92, 98, 106])
 def test_a_limit_of_runs_is_never_exceeded(log, runs):
     assert found(log, simulated(3 * 86400.0), budget=None, runs=runs, replications=2).simulated <= runs
@@ -430,6 +436,7 @@ def test_a_class_that_only_some_runs_have_is_guarded_too(log):
     assert made.recommendations == ()
 
 
+@pytest.mark.long
 def test_a_search_with_a_limit_tells_no_changes_that_do_nothing(log):
     (advice,) = found(log, simulated(3 * 86400.0), budget=None, runs=240, replications=2).recommendations
     assert [one.path for one in advice.changes] == ["site.cluster.policy"]

@@ -97,6 +97,7 @@ def test_a_client_that_sends_a_mandatory_request_too_few_makes_its_user_unhappy(
     assert twin["makespan"].value == float("inf")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", UNMADE)
 @pytest.mark.parametrize(
     "name", ["queue/mmc", "deadline/trace", "diet/egee-week", "federation/small", "dirac/validation-cluster"]

@@ -56,6 +56,7 @@ def test_all_its_parts_can_be_switched_off_but_one():
         assert any(job.state == "done" for job in jobs)
 
 
+@pytest.mark.long
 def test_costs_are_no_part_and_what_breaks_is_one_that_is_off():
     scenario = load("federation/small")
     assert [part for part, on in scenario.spec.parts.items() if not on] == ["faults"]
@@ -65,6 +66,7 @@ def test_costs_are_no_part_and_what_breaks_is_one_that_is_off():
     assert broken.metrics["faults"].value > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TOGETHER)
 def test_any_parts_can_be_switched_off_as_long_as_one_has_work(name):
     scenario = load(name)

@@ -206,6 +206,7 @@ def test_every_middleware_brings_tasks_to_generated_virtual_reservations(kind):
     assert len({job.site for job in jobs}) > 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["push", "pull", "pilot"])
 def test_two_hundred_sites_of_egee_run_with_every_middleware(kind):
     ways = {"workload.batch.via": "middleware", "workload.sdj.via": "wms", "horizon": 3000.0}

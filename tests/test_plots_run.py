@@ -269,6 +269,7 @@ def test_every_kind_is_written_from_a_folder(tmp_path, kind):
     assert [path.name for path in out.parent.iterdir()] == [out.name]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_a_picture_takes_the_place_of_one_of_ours_and_of_nothing_else(tmp_path, suffix):
     run = write(tmp_path / "run", KILLED)

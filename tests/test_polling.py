@@ -37,6 +37,7 @@ def test_looks_passed_over_leave_what_single_looks_leave(values, seed, monkeypat
     assert left(scenario, seed) == together
 
 
+@pytest.mark.long
 def test_a_site_is_looked_at_as_soon_as_it_is_shunned_no_longer(monkeypatch):
     monkeypatch.setattr(Trouble, "shuns", lambda trouble, site: trouble.grid.now // 333 % 2 == 1)
     scenario = load("dirac/search").override({"middleware.kind": "pull", "middleware.poll_period": 2})

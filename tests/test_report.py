@@ -124,6 +124,7 @@ def test_a_table_never_breaks_a_cell_but_goes_on_below():
     assert len(text_table(titles, cells, 80).splitlines()) == 3
 
 
+@pytest.mark.long
 def test_a_terminal_shows_a_dozen_of_the_front_with_the_best_of_each_objective():
     found = advised(front(with_baseline(search(160))))
     shown = [row for row in spread(found) if row.on_front and not row.advice and not row.is_baseline]
@@ -432,6 +433,7 @@ def test_what_was_tried_and_not_confirmed_is_named(refused, words):
     assert not missing(why_none(made), *words)
 
 
+@pytest.mark.long
 def test_statistics_name_categories_that_are_not_on_the_front_with_their_probability():
     study = search(objectives=2, replications=2, validation=0)
     found = front(study)

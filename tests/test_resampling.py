@@ -214,6 +214,7 @@ def test_a_search_fits_on_even_weeks_and_validates_on_odd_ones(log):
     assert not fitted & validated
 
 
+@pytest.mark.long
 def test_a_search_over_a_log_has_noise_and_says_so(log):
     made = search(replay(log), budget=4, replications=3, seed=1, vary=["site.cluster.policy=fcfs,easy"])
     assert any("resample: weeks" in note for note in made.notes)
@@ -246,6 +247,7 @@ def test_a_log_of_one_week_has_no_weeks_to_draw(log):
         simulate(scenario)
 
 
+@pytest.mark.long
 def test_a_log_that_is_only_repeated_has_no_noise_to_speak_of(log):
     """Equal replications are no sample: no error is printed, and no chance."""
     from gridtune.optimize.front.front import front

@@ -146,6 +146,7 @@ def test_a_line_is_there_as_soon_as_it_is_said():
     assert pipe.getvalue() == b"so far\n"
 
 
+@pytest.mark.long
 def test_a_search_tells_how_it_goes():
     stream = io.StringIO()
     vary = [*VARY, "client.dispatch=ethic", "sed.count=-3:20"]

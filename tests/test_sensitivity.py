@@ -54,6 +54,7 @@ ISHIGAMI = [
 ]
 
 
+@pytest.mark.long
 def test_sobol_gives_the_known_indices_of_ishigami():
     found = numbers(analysed(ISHIGAMI, ishigami, method="sobol", samples=1024))
     # Analytic: variances of the parts over the total, for a = 7, b = 0.1.

@@ -20,6 +20,7 @@ def work(task):
     return {"unfairness": Metric(task.values.get(FACTOR, 1.0), "")}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", ["study.journal", "sqlite:///{}/studies.db"])
 def test_infinite_values_come_back_from_a_storage(place, tmp_path):
     scenario = load("dirac/afternoon").override({FACTOR: inf})

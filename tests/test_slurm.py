@@ -215,7 +215,7 @@ def test_a_weight_that_changes_is_told_with_those_that_it_is_weighed_against(as_
         "PriorityWeightPartition=0",
     ]  # fmt: skip
     assert not made.commands
-    kept = ["limits of users that count jobs of all QOS together", "express"]
+    kept = ["limits of users that count jobs of all QOS together", "limits of users' processors", "express"]
     assert [line.partition(":")[0] for line in made.without] == kept  # what the baseline has, too
     assert "scale your other weights" in made.text()
 
@@ -238,7 +238,11 @@ def test_a_priority_of_a_queue_is_a_factor_where_it_is_weighed_and_a_tier_elsewh
         ({"nodes": 90}, "site.cluster.nodes"),
         (
             {"quota.user_share": 0.5},
-            "user_share: a larger job runs as its user's only one here; in Slurm it waits",
+            "user_share: a larger job runs as its user's only one here; in Slurm it never starts",
+        ),
+        (
+            {"quota.user_slots": 20},
+            "limits of users' processors: if a job waits for one, its user's later jobs wait; not in Slurm",
         ),
     ],
 )

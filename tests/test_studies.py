@@ -213,6 +213,7 @@ def test_a_study_is_not_continued_or_written_over_by_accident(where):
         read_study(where, "a third")
 
 
+@pytest.mark.long
 def test_a_deleted_study_leaves_no_runs_to_the_next_of_its_name(where):
     with opened(where) as study:
         fill(study, range(2))

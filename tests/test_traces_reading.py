@@ -291,6 +291,7 @@ def spoilt(content):
 MANY = HEADER + "\n".join(row(k, submit=k * 7, run=k * k % 977) for k in range(20_000))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
@@ -355,6 +356,7 @@ def read_bytes(content, suffix):
         return read_trace(path, keep=Keep(shift=False))
 
 
+@pytest.mark.long
 @given(content=st.binary(max_size=400), suffix=st.sampled_from([".swf", ".gwf", ".txt"]))
 def test_no_bytes_lead_to_anything_but_a_trace_or_a_trace_error(content, suffix):
     try:
@@ -369,6 +371,7 @@ odd = st.sampled_from(
 )
 
 
+@pytest.mark.long
 @given(rows=st.lists(st.lists(odd, min_size=1, max_size=30), min_size=1, max_size=8), tabs=st.booleans())
 def test_every_row_is_kept_or_dropped_for_a_reason_and_kept_jobs_are_usable(rows, tabs):
     text = "\n".join(("\t" if tabs else " ").join(fields) for fields in [["1"] * 29, *rows])

@@ -125,6 +125,7 @@ def sentences(text):
     return [one for one in re.split(r"(?<=[.!?])\s+|\n\n+|\n\s*[-*\d.]+ ", prose) if len(one.split()) > 2]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", [*FOLDERS, *FILES])
 def test_code_has_no_private_words(place):
     files = [path for path in CODE if path.is_relative_to(ROOT / place)]

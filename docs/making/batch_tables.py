@@ -86,8 +86,8 @@ def _plain(value: Any) -> str:
 def held_out_table(rows: list[dict[str, Any]]) -> str:
     """A row for each recommendation: what later weeks say of it; then the searches without one."""
     lines = [
-        "| log | seed | mean slow-down | longest wait, h | worse metrics | named | for some replications "
-        "| only at +20 % load | worst not named |",
+        "| log | seed | mean slow-down | longest wait, h | worse metrics | named | in some runs "
+        "| at 20 % more load | worst not named |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---|",
     ]
     for row in sorted(rows, key=lambda row: (row["log"], row["seed"])):

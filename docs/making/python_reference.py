@@ -18,7 +18,7 @@ def python() -> Iterator[str]:
 
     yield "# Python\n"
     yield "The public names of `import gridtune as gt`; [From Python](../python-api.md) shows them in use."
-    yield "An example of a member goes on from that of its class."
+    yield "Examples of members continue that of their class."
     for name in gt.__all__:
         value = getattr(gt, name)
         yield f"\n## gt.{name}\n"

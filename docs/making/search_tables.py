@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import floor, log10
-from statistics import fmean
+from statistics import fmean, stdev
 from textwrap import fill
 from typing import Any
 
@@ -44,17 +44,23 @@ def fronts_table(data: dict[str, Any]) -> str:
 
 
 def volumes_text(data: dict[str, Any]) -> str:
-    """Both volumes of the default sampler's fronts, in those of the papers' settings and of random search."""
-    fronts, settings, volume, better = _in_one_box(data)
+    """By how much the default sampler's fronts exceed those of random search, and how many use pilots."""
+    fronts, _, volume, better = _in_one_box(data)
 
-    def mean(measure: Volume, sampler: str) -> float:
-        return fmean(measure(front) for row, front in fronts if row["sampler"] == sampler)
+    def beyond(measure: Volume) -> str:
+        auto, other = (
+            [measure(front) for row, front in fronts if row["sampler"] == sampler]
+            for sampler in ("auto", "random")
+        )
+        gaps = [one - two for one, two in zip(auto, other, strict=True)]
+        error = stdev(gaps) / len(gaps) ** 0.5
+        return f"by {fmean(gaps):.3f} ± {error:.3f} ({fmean(auto) / fmean(other):.2f} times)"
 
-    auto, gained = mean(volume, "auto"), mean(better, "auto")
+    kinds = [one["middleware.kind"] for row, _ in fronts if row["sampler"] == "auto" for one in row["front"]]
     said = (
-        f"The mean better volume of `auto` is {gained / mean(better, 'random'):.2f} times that of random "
-        f"search. Its mean hypervolume is {auto / mean(volume, 'random'):.2f} times that of random search, "
-        f"and {auto / volume(settings):.0f} times that of the papers' settings."
+        f"`auto` exceeds random search {beyond(better)} in better volume, and {beyond(volume)} in "
+        "hypervolume (means over seeds, ± standard errors, paired by seed). "
+        f"Of the {len(kinds)} configurations on its fronts, {kinds.count('pilot')} use pilots."
     )
     return fill(said, 150)
 
@@ -155,38 +161,50 @@ EFFECTS = {
 
 
 def effect_table(data: dict[str, Any], effect: str) -> str:
-    """Means and standard errors of what a setting changes."""
+    """Means by setting and, from the second row on, differences from the first with standard errors."""
     names = EFFECTS[effect]
     path = next(iter(data[effect][-1]["setting"]))
     lines = [f"| `{path}` | {' | '.join(f'`{name}`' for name in names)} |", f"|---|{'---:|' * len(names)}"]
     for row in data[effect]:
-        cells = [_measured(*row["metrics"][name]) for name in names]
+        cells = [_beside(row["metrics"][name], data[effect][0]["metrics"][name]) for name in names]
         value = row["setting"].get(path, True)
         shown = str(value).lower() if isinstance(value, bool | str) else f"{value:g}"
         lines.append(f"| {shown} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def parts_table(data: dict[str, Any], scenario: str) -> str:
+def parts_text(data: dict[str, Any], scenario: str) -> str:
     """Of each part switched off, the least share of the jobs of each other part that move, over all seeds."""
     seeds = list(data[scenario].values())
-    parts = list(seeds[0])
-    title = f"off in `{scenario}`, {len(seeds)} seed{'s' * (len(seeds) > 1)}"
-    lines = [
-        f"| {title} | {' | '.join(f'`{part}`' for part in parts)} |",
-        f"|---|{'---:|' * len(parts)}",
-    ]
-    for off in parts:
-        cells = []
-        for part in parts:
-            counts = [seed[off][part] for seed in seeds] if part != off else []
-            least = min(counts, key=lambda count: count[0] / count[1], default=None)
-            cells.append(f"{least[0]:,} of {least[1]:,}" if least else "")
-        lines.append(f"| `{off}` | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    least = {
+        (off, part): min(seed[off][part][0] / seed[off][part][1] for seed in seeds)
+        for off, moved in seeds[0].items()
+        for part in moved
+        if part != off
+    }
+    some = {pair: share for pair, share in least.items() if share}
+    none = [f"`{off}` moves no job of `{part}`" for off, part in least.keys() - some.keys()]
+    said = (
+        f"In `{scenario}`, this holds for {len(some)} of {len(least)} pairs, in each of {len(seeds)} seeds: "
+        f"at least {min(some.values()):.0%} of the other's jobs move by a second or more, up to "
+        f"{max(some.values()):.0%}. ({', '.join(sorted(none))}.)"
+    )
+    return fill(said.replace(" (.)", ""), 150)
 
 
-def _measured(mean: float, error: float) -> str:
-    """Mean and standard error, both to two digits of the error."""
+def _beside(runs: list[float], first: list[float]) -> str:
+    """The mean and, unless these runs are the first row's, the paired difference ± its standard error.
+
+    All to two digits of the error: of the difference or, in the first row, of the mean.
+    """
+    alone = runs is first
+    gaps = [value - (0.0 if alone else other) for value, other in zip(runs, first, strict=True)]
+    error = stdev(gaps) / len(gaps) ** 0.5
     places = 1 - floor(log10(error)) if error > 0 else 3
-    return f"{round(mean, places):,.{max(places, 0)}f} ± {round(error, places):,.{max(places, 0)}f}"
+
+    def shown(number: float, sign: str = "") -> str:
+        return f"{round(number, places):{sign},.{max(places, 0)}f}"
+
+    return (
+        shown(fmean(runs)) if alone else f"{shown(fmean(runs))} ({shown(fmean(gaps), '+')} ± {shown(error)})"
+    )

@@ -173,7 +173,7 @@ class Cluster(Processors):
         return job.expected / self.pace
 
     def waiting(self, place: Callable[[Lane], Any] = attrgetter("rank")) -> Iterator[Job]:
-        """List all waiting jobs: lanes in order, those of one place together, first come first.
+        """List all waiting jobs by place of their lane, then first come first.
 
         Args:
             place: gives the place of a lane; by the priority of its queue if left out.
@@ -188,7 +188,7 @@ class Cluster(Processors):
     def in_order(self) -> Iterator[Job]:
         """List the waiting jobs by priority of their queues, first come first.
 
-        A queue with limited slots admits its jobs in order until the next would exceed them.
+        A queue with limited slots admits jobs in order while they fit.
 
         Returns:
             The jobs whose queue and quota have slots left.
@@ -215,7 +215,7 @@ class Cluster(Processors):
         return with_room(order, self._lane_of, self.queues, self._used)
 
     def hopeful(self, jobs: Iterable[Job]) -> Iterable[Job]:
-        """Leave out the jobs of a lane that no order of them would admit.
+        """Leave out a lane's jobs that cannot start in any order.
 
         Args:
             jobs: the jobs of the lane.
@@ -291,7 +291,7 @@ class Cluster(Processors):
         return self.queues[self._lane_of[job.id].queue]
 
     def as_planned(self, now: float) -> bool:
-        """Tell whether all that happened since the last pass is that jobs came in at the tail of the order.
+        """Tell whether since the last pass jobs only came in, all at the end.
 
         Plans of earlier passes then still hold. They do not once a running job is overdue: its planned end
         moves on with time.

@@ -20,7 +20,7 @@ from gridtune.model.policy import Policy, PolicyError, parameter, register
 class BatchPolicy(Policy):
     """The base class of batch policies, which choose the waiting jobs that a site starts.
 
-    Plans rest on the run times that owners promise. A running job that has exceeded its promise is
+    Plans rest on promised (or predicted) run times. A running job that has exceeded its promise is
     expected to end at once: plans count on its processors, but nothing starts on them before it ends.
     Processors that are lost, drained or reserved are not free, and those that will be kept from the
     scheduler (`Cluster.windows`) are no place for jobs that would still run then.
@@ -61,8 +61,8 @@ class BatchPolicy(Policy):
     def starts(self, cluster: Cluster, now: float) -> Sequence[Job]:
         """Choose the jobs to start now.
 
-        The site asks once per instant at which something changed, after all that ended and all that came in
-        at that instant, and only while processors are free.
+        At each time of a change, the site asks once, after all ends and arrivals, and only while processors
+        are free.
 
         Args:
             cluster: the state of the site.

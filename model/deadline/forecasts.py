@@ -164,7 +164,7 @@ class Forecast(Policy):
 
     Attributes:
         oracle: whether it is fed the present truth at each decision, not what sensors saw.
-        bias: the forecast over the unbiased forecast of every run time.
+        bias: the factor on the unbiased forecast of every run time.
         spread: the standard deviation of the logarithm of a further bias, drawn once for each server.
         noise: the standard deviation of the logarithm of an error drawn for each forecast.
 

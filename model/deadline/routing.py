@@ -27,7 +27,7 @@ class Times(NamedTuple):
     Both are arrays with an entry for each server.
 
     Attributes:
-        forecast: T_aS by forecast performance, corrected where the agent corrects forecasts.
+        forecast: the times by forecast performance, with the agent's corrections.
         nominal: the times by the performance that servers and links have when nothing else uses them.
     """
 
@@ -60,7 +60,7 @@ class TaskRouting(Policy):
 
     @property
     def patience(self) -> float:
-        """The longest time of sending data before the next server is tried, over its forecast."""
+        """The next server is tried after this multiple of the forecast sending time."""
         return inf
 
     @property

@@ -16,10 +16,10 @@ Counts = NDArray[np.int64]
 class Timetable:
     """The planned queue of every server; matrices hold the queues of all servers.
 
-    A queue is ordered by precedence (larger first), first come first among equals. A server serves one
-    task at a time, without a pause. All times are expected ones. A server that should be free, but has not
-    reported so, is taken to become free now, and everything behind moves with it. Where other agents use the
-    servers, too, their work is what was last reported of it, and is taken to be done first.
+    A queue is ordered by precedence (larger first), first come first among equals. A server serves one task
+    at a time, without a pause. All times are expected ones. A server that should be free, but has not
+    reported so, is taken to become free now, and everything behind moves with it. Other agents' work at a
+    server counts as last reported, and as done first.
 
     Args:
         servers: the number of servers.

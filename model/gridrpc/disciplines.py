@@ -214,7 +214,7 @@ class Discipline(Policy):
         raise NotImplementedError
 
     def newcomer(self, queue: ServerQueue, running: Job | None) -> float:
-        """Choose the time that a user whose stay begins is counted to have had at least.
+        """Choose the server time that a new user is credited with at first.
 
         Args:
             queue: the requests that wait at the server.

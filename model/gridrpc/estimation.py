@@ -38,7 +38,7 @@ class ServerState(NamedTuple):
     """The present state of a server, which it knows of itself.
 
     Attributes:
-        power: the run time at speed 1 over the run time here.
+        power: its speed: run time at speed 1 / run time here.
         memory: its memory, bytes.
         running: the number of requests that it executes at present, 0 or 1.
         mandatory: the number of mandatory requests that wait.

@@ -112,7 +112,7 @@ class Control(Policy):
         raise NotImplementedError
 
     def settled(self, reading: Reading, before: Memory, decision: Decision) -> bool:
-        """Tell whether less than one job will be wanted for ever, as long as readings stay as they are.
+        """Tell whether no job will ever be wanted again while readings stay unchanged.
 
         By default that is so at a fixed point: the controller wants no job and leaves its memory as it was.
         A controller that looks at the time must override this method.

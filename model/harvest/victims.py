@@ -13,8 +13,8 @@ class Victims(Policy):
     """The base class of victims, which choose the best-effort jobs that leave for a site's own job.
 
     Attributes:
-        blind: whether the site's own jobs get the processors that they would get if there were no best-effort
-            jobs, even where others are idle; the best-effort jobs that hold them then leave.
+        blind: whether a site's own jobs choose processors as if there were no best-effort jobs, though others
+            are idle; the best-effort jobs that hold them then leave.
 
     Example:
         >>> @gt.policies.register("victims", "narrowest")

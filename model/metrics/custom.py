@@ -38,7 +38,7 @@ class FinishedRun:
 
     Attributes:
         record: everything that happened: jobs, stays, signals, messages, counters.
-        users: the outcome of each user, by name; see `UserOutcome`.
+        users: the outcome of each user, by name; see `Result.users`.
         metrics: values of gridtune's own metrics in this run, by name, in the units of `gridtune run`.
         end: the simulated time at which the run ended, s.
         slots: the number of places where a job could run.

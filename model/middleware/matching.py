@@ -24,8 +24,8 @@ class Resource(NamedTuple):
         speed: the speed of the slowest node that a task may get, work at speed 1 per s.
         time: the time that a task may run, s.
         tags: the properties that tasks may require.
-        limits: pairs of processors and s; a task of more than one processor must keep both of one of them.
-            None if there are none but those above.
+        limits: pairs of processors and s; a parallel task must keep both numbers of some pair. None: only
+            those above.
         least: the least number of processors that a task must need.
         covered: the numbers of processors of tasks that are not wanted.
         groups: the groups whose tasks are accepted; all if there are none.

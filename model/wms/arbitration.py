@@ -17,7 +17,7 @@ class Claimant(NamedTuple):
     Attributes:
         user: the name of the user.
         weight: the weight phi, relative to those of the others.
-        since: the time at which the present run of work began, s.
+        since: the time since which the user has had work, s.
         served: the slot-seconds granted since then; a job that runs counts at least one quantum.
         waits: the time since which the first job waits, s.
         deadline: the deadline of the first job, s; infinite if it has none.

@@ -18,7 +18,7 @@ class IdleWorker(Protocol):
 
     Attributes:
         speed: the speed of its slot while nothing shares it, work at speed 1 per s.
-        failures: the number of tasks that system errors have lost there since one was done.
+        failures: the number of tasks lost there to system errors since the last success.
     """
 
     speed: float
@@ -107,7 +107,7 @@ class Failure(NamedTuple):
             result did not arrive) or `worker` (it crashed or met a limit).
         alike: the number of failures of this kind that the task has had, this one included.
         failures: the number of failures of the task in all, this one included.
-        at_worker: the number of tasks that system errors have lost at this worker since one was done there.
+        at_worker: the number of tasks lost at this worker to system errors since its last success.
     """
 
     kind: ErrorKind

@@ -46,15 +46,15 @@ class Explained:
 
     @cached_property
     def changes(self) -> pd.DataFrame:
-        """The changes from the baseline to the configuration, a row for each objective.
+        """The differences in each objective from the baseline to the configuration, a row for each.
 
         The index is the name of the metric.
 
-        `start` and `to` are posterior means, as on the front, if the posterior has the configuration and the
-        baseline, else means over paired validation replications. `difference` is `to` minus `start`, `low`
-        and `high` its 95 % interval, all in the `unit` of the metric. `better` says whether that is good.
-        `verdict` says how certain it is: `equal`, `clearly`, `probably`, `unsure` or `unknown`. Where the
-        interval holds 0, the difference is not significant.
+        `start` and `to` are estimated means, as on the front, or else means over common validation runs.
+        `difference` is `to` minus `start`, `low` and `high` its 95 % interval, all in the `unit` of the
+        metric. `better` says whether that is good. `verdict` says how certain it is: `equal`, `clearly`
+        (99 %), `probably` (90 %), `unsure` or `unknown` (one run). Where the interval holds 0, the
+        difference is not significant.
 
         Example:
             >>> why.changes.index.tolist()

@@ -34,16 +34,16 @@ def search(
         scenario: a scenario, or the name or file of one.
         jobs: the number of worker processes; all cores if left out. It does not change the result.
         dask: the address of the scheduler of a Dask cluster to run on instead.
-        progress: whether to report progress on standard error; on a terminal only if left out.
+        progress: whether to report progress on standard error; left out: only on a terminal.
         vary: by dotted path a list of values or a tuple `(low, high)` or `(low, high, "log")`, which add to
             the scenario's own search space or replace parts of it. Or texts as on the command line.
         others: additional scenarios that every configuration runs in.
         **fields: all other settings, by name, such as `budget` (configurations), `runs`, `time` (s),
-            `objectives`, `require`, `sampler`, `replications`, `seed` and `out`. The reference has a table of
-            them with types, limits and defaults.
+            `objectives`, `require`, `sampler`, `replications`, `seed` and `out`. A table of the reference
+            (below) has types, limits and defaults.
 
     Returns:
-        The study: its `configurations` has a row for each configuration, its `front` for each on the front.
+        The study: its frames `configurations` and `front` have a row for each configuration.
 
     Raises:
         ScenarioError: a setting is not possible; it is raised before anything is computed or written.

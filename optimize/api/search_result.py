@@ -105,10 +105,10 @@ class Study:
           its 95 % interval.
         - `OBJECTIVE_search`, `OBJECTIVE_validated`: the plain means of the runs in the search and on
           validation seeds; `_se` (such as `OBJECTIVE_search_se`) is their standard error.
-        - `METRIC<=BOUND`: for each constraint, the metric where it is nearest to the bound.
-        - `probability_non_dominated`: the probability that no other configuration dominates it.
+        - `METRIC<=BOUND`: for each constraint, its metric in the scenario nearest the bound.
+        - `probability_non_dominated`: P: that it keeps the constraints and is not dominated.
         - `replications`, `validation_replications`, `confirmation_replications`: the number of runs in the
-          search, on validation seeds, and in the comparison of baseline and recommendations.
+          search, in validation, and in the comparison of baseline and recommendations.
         - `equivalents`: the number of other configurations that gave the same in every run.
         - `failure`: why it could not be evaluated; else "".
         - the parameters by path (missing where one does not exist).
@@ -315,15 +315,15 @@ class Study:
         dask: str | None = None,
         progress: bool | None = None,
     ) -> Explained:
-        """Explain a configuration: its gains and costs on validation seeds, and the settings behind them.
+        """Explain a configuration: its gains and costs, and the settings behind them.
 
         Args:
             configuration: the number of a configuration, `baseline`, or the letter of a recommendation.
-            replications: the number of validation runs per configuration; that of the front if left out.
+            replications: the number of validation runs per configuration; as for the front if left out.
             ablate: whether to put its settings back one by one.
             jobs: the number of worker processes; all cores if left out.
             dask: the address of the scheduler of a Dask cluster to run on instead.
-            progress: whether to report progress on standard error; on a terminal only if left out.
+            progress: whether to report progress on standard error; left out: only on a terminal.
 
         Returns:
             The explanation, in words (`text`) and as frames (`changes`, `ablations`).

@@ -68,7 +68,7 @@ def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator
         yield f"P: probability that {kept}no other dominates it"
     known = [row.evaluation for row in some if row.evaluation and not row.advice]
     if front.validated and not all(one.validation_replications for one in known):
-        yield "runs: on validation seeds; `search`: only in the search"
+        yield "runs: with new random numbers; `search`: only in the search"
     shown = {row.number for row in some}
     hidden = sum(member.evaluation.number not in shown for member in front.on_front)
     if hidden:

@@ -34,7 +34,7 @@ class Scenario(documents.Scenario):
         document: the tables of the file as nested dicts, with overrides applied.
         base: the folder that files named in the document are relative to.
         allow_plugins: whether the Python files that it names may run, beside those that are trusted anyway.
-        pinned: SHA-256 of Python files by name; a file with another one does not run.
+        pinned: SHA-256 of Python files by name; a file with another checksum does not run.
 
     Example:
         >>> import gridtune as gt
@@ -69,8 +69,7 @@ class Scenario(documents.Scenario):
         """Set a value at each path, and check the scenario that results.
 
         Args:
-            values: values by dotted path; an element of an array of tables goes by its `name`, `*` stands for
-                all.
+            values: values by dotted path; an array's table is named by its `name`, or `*` for all.
             **keywords: further values, with `__` for each dot: `client__n_submit=100`.
 
         Returns:
@@ -107,7 +106,7 @@ class Scenario(documents.Scenario):
             jobs: the number of worker processes.
             events: whether to keep the table of events: every transition of every job.
             out: the folder for metrics, manifest and tables; nothing is written without it.
-            dask: the address of the scheduler of a Dask cluster that runs it instead.
+            dask: the address of a Dask scheduler, to run there instead of locally.
             tables: whether to keep the tables; without them there are metrics only, for less memory.
 
         Returns:
@@ -174,7 +173,7 @@ def load(
             `gridtune scenarios` lists the names.
         values: values to set, by dotted path: `{"middleware.update_period": 60}`.
         allow_plugins: whether the Python files that it names may run, beside those that `gridtune trust` has
-            allowed; left out, they may not, unless the process allows it.
+            allowed; left out: not, unless the command allows it (`--allow-plugins`).
         **keywords: further values, with `__` for each dot: `middleware__update_period=60`.
 
     Returns:

@@ -166,7 +166,7 @@ class Result:
         """The users, a row for each: counts of jobs, `unhappy`, `satisfaction` (1 is ideal) and mean times.
 
         `jobs`, `completed`, `lost_jobs` and `mandatory_failed` count jobs; `lost_work` is in slot-seconds at
-        speed 1. `allocated` and `deserved` are, too, unless `[metrics]` of the scenario says otherwise.
+        speed 1. So are `allocated` and `deserved`, unless the scenario's `[metrics]` says otherwise.
         `waiting_mean` and `response_mean` are in s; `slowdown_mean` has no unit.
 
         Example:

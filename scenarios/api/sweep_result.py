@@ -67,7 +67,7 @@ class Sweep:
         """The configurations, a row for each combination of the varied values.
 
         Columns are the varied paths, and of each metric the mean and its standard error `METRIC_se` over the
-        replications, in the unit that `runs` names. A configuration that failed has no metrics; then the
+        replications, in the `unit` of the frame `runs`. A configuration that failed has no metrics; then the
         column `failure` says why.
 
         Example:
@@ -206,7 +206,7 @@ def sweep(
     plot: Path | str | None = None,
     dask: str | None = None,
 ) -> Sweep:
-    """Run every combination of varied values, all on the same workloads.
+    """Run every combination of varied values, all with the same random numbers.
 
     Args:
         scenario: a scenario, or the name or file of one.
@@ -219,7 +219,7 @@ def sweep(
         objectives: the metrics to show; those of the scenario's search if left out.
         out: the folder for `sweep.json` and the manifest; nothing is written without it.
         plot: the file of a picture to draw (png, svg, pdf).
-        dask: the address of the scheduler of a Dask cluster that runs it instead.
+        dask: the address of a Dask scheduler, to run there instead of locally.
 
     Returns:
         The sweep: its `configurations` has a row for each combination, the last path varying fastest. One

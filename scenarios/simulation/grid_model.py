@@ -42,7 +42,7 @@ class GridModel(Grid):
         source: the scenario, with the values set.
         running: whether anything is left to happen.
         datacollector: a row for each step: `time` (s), `running`, every signal and every metric at its end;
-            metrics of users' own are nan until the run has ended. After `run`, one row.
+            metrics of your own are nan until the run has ended. After `run`, one row.
 
     Raises:
         ScenarioError: there is no such scenario, or a value does not fit.
@@ -112,7 +112,7 @@ class GridModel(Grid):
 
     @property
     def metrics(self) -> dict[str, Metric]:
-        """The metrics by name (`value` and `unit`), as if the run ended now; users' own once it has ended.
+        """The metrics by name (`value` and `unit`), as if the run ended now; your own once it has ended.
 
         Example:
             >>> model.metrics["waiting_mean"].unit

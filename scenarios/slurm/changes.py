@@ -86,7 +86,7 @@ def slurm_changes(
         site: the name of the site; the only one if left out.
 
     Returns:
-        The changes: `lines` of slurm.conf, `commands` of sacctmgr, and what Slurm is `without`;
+        The changes: `lines` of slurm.conf, `commands` of sacctmgr, and `without`: what Slurm cannot do.
         `text()` has them all.
 
     Raises:
@@ -240,7 +240,9 @@ def _without(site: SiteSpec) -> Iterator[str]:
         if policy.reservations not in (0, "all"):
             yield f"reservations = {policy.reservations}: backfill of Slurm plans all that it looks at"
     if site.quota.user_share < 1:
-        yield "user_share: a larger job runs as its user's only one here; in Slurm it waits"
+        yield "user_share: a larger job runs as its user's only one here; in Slurm it never starts"
+    if site.quota.user_share < 1 or site.quota.user_slots != NO_LIMIT:
+        yield "limits of users' processors: if a job waits for one, its user's later jobs wait; not in Slurm"
     if site.preemption is not None and site.preemption.express:
         yield "express: users, or a submit plug-in, must ask for the QOS; here every short job has it"
     if site.preemption is not None and site.preemption.mode == "checkpoint":

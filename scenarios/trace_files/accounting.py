@@ -6,7 +6,8 @@ Standard Workload Format, so that the same checks and repairs hold.
 - Slurm: `sacct -a -X -P --starttime=YYYY-MM-DD --format=` and `FORMAT` (without the date,
   those of the current day alone). Times are ISO without zone, or seconds since 1970
   (`SLURM_TIME_FORMAT=%s`); steps (`12.batch`) are passed over. A cancelled job that started when it ended
-  never ran; one that runs or waits is counted and left out. A task of an array is a job.
+  never ran; one that runs or waits is counted and left out. A task of an array is a job. A job counts as
+  submitted when it is `Eligible`, if that is known: before, it was held, or waited for another job or a date.
 - OAR: the columns of its table `jobs` (`job_id`, `submission_time`, `start_time`, `stop_time`, `state`,
   `job_user`, `project`, `queue_name`), with `moldable_walltime` of the assigned description and the number of
   resources as `resources`, separated by `|`, `,`, `;` or tabs. Times are seconds since 1970, 0 for never.
@@ -20,10 +21,10 @@ from datetime import UTC, datetime
 
 from gridtune.scenarios.trace_files.numbers import number
 from gridtune.scenarios.trace_files.records import TraceError
-from gridtune.scenarios.trace_files.rows import LEFT_OUT, PENDING, RUNNING, Layout
+from gridtune.scenarios.trace_files.rows import HELD, LEFT_OUT, PENDING, RUNNING, Layout
 
 FORMAT = (
-    "JobID,JobIDRaw,Submit,Start,End,AllocCPUS,ReqCPUS,TimelimitRaw,State,User,Account,Partition,QOS,"
+    "JobID,JobIDRaw,Submit,Eligible,Start,End,AllocCPUS,ReqCPUS,TimelimitRaw,State,User,Account,Partition,QOS,"
     "Reservation"
 )
 
@@ -31,6 +32,7 @@ FORMAT = (
 SLURM: Mapping[str, tuple[str, ...]] = {
     "id": ("jobidraw", "jobid"),
     "submit": ("submit",),
+    "eligible": ("eligible",),
     "start": ("start",),
     "end": ("end",),
     "runtime": ("elapsedraw", "elapsed"),
@@ -55,6 +57,7 @@ TELLS = {
     "Partition": (("queue",), "queues"),
     "QOS": (("qos",), "QOS"),
     "Reservation": (("reservation",), "reservations"),
+    "Eligible": (("eligible",), "since when they could start"),
     "JobID": (("name",), "arrays and heterogeneous jobs"),
 }
 PROCESSORS = {name for field in ("allocated", "requested") for name in SLURM[field]}
@@ -174,7 +177,7 @@ def _splitter(
         key = text("id")
         if "." in key:
             return []  # a step of a job
-        submit, start, end = (_moment(text(field)) for field in ("submit", "start", "end"))
+        submit, eligible, start, end = map(_moment, map(text, ("submit", "eligible", "start", "end")))
         state = text("state").split(" ")[0].rstrip("+").upper()
         if state in _NOT_ENDED and kind == "sacct" and end is None:
             return [LEFT_OUT, _NOT_ENDED[state]]
@@ -190,7 +193,11 @@ def _splitter(
             runtime = None if end is None or start is None else end - start
         if began and end is None and runtime is None:
             return _UNREADABLE  # has not ended yet
+        if places.get("eligible") and eligible is None and not began:
+            return [LEFT_OUT, HELD]
         left = start if began else end
+        if eligible is not None and left is not None:
+            submit = max(submit, min(eligible, left))
         limit = _number(text("limit"), unit) or _seconds(text("limit_text"))
         allocated = text("allocated") if began else ""
         return [

@@ -24,7 +24,7 @@ from typing import Any
 from gridtune.scenarios import load, simulate
 from gridtune.scenarios.calibration import calibrate
 from gridtune.scenarios.calibration.report import as_json
-from gridtune.scenarios.reproduction.oar.claims import SEEDS, schedule_path
+from gridtune.scenarios.reproduction.oar.claims import SCHEDULE, SEEDS
 from gridtune.scenarios.trace_files.find import find_trace
 from tests.benchmarks.rows import known_in
 
@@ -45,7 +45,7 @@ LOGS = {
     "KTH-SP2": ["KTH-SP2-1996-2.1-cln.swf.gz"],
     "UniLu-Gaia": ["UniLu-Gaia-2014-2.swf.gz"],
     "LPC-EGEE": ["LPC-EGEE-2004-1.2-cln.swf.gz"],
-    "ten runs of OAR": [f"g5k_oar/{schedule_path(seed).name}" for seed in SEEDS],
+    "ten runs of OAR": [SCHEDULE.format(seed) for seed in SEEDS],
 }
 
 

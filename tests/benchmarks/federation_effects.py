@@ -13,7 +13,7 @@ from typing import Any
 
 from gridtune.optimize.search_space.space import Configuration
 from gridtune.scenarios.document.scenario import Scenario, load
-from gridtune.scenarios.execution.replicate import Summary, Task, metrics_of
+from gridtune.scenarios.execution.replicate import Task, metrics_of
 from tests.benchmarks.rows import known_in
 
 SEED, REPLICATIONS = 1, 10
@@ -35,14 +35,9 @@ SHOWN = (
 
 
 def measure(scenario: Scenario, configuration: Configuration) -> dict[str, list[float]]:
-    """Mean and standard error of each metric shown."""
+    """Each metric that is shown, by replication."""
     runs = [metrics_of(Task(scenario, configuration, SEED, k)) for k in range(REPLICATIONS)]
-    found = {}
-    for name in SHOWN:
-        if all(name in run for run in runs):
-            one = Summary.of([run[name].value for run in runs])
-            found[name] = [one.mean, one.standard_error or 0.0]
-    return found
+    return {name: [run[name].value for run in runs] for name in SHOWN if all(name in run for run in runs)}
 
 
 def main() -> None:

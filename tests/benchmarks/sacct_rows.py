@@ -36,7 +36,7 @@ def _row(number: int, job: TraceJob, begin: float) -> str:
     submit = begin + job.submit
     start = submit + (job.wait or 0.0)
     minutes = "UNLIMITED" if job.estimate is None or not isfinite(job.estimate) else ceil(job.estimate / 60)
-    times = (_moment(one) for one in (submit, start, start + job.runtime))
+    times = (_moment(one) for one in (submit, submit, start, start + job.runtime))
     state = STATES.get(1 if job.status is None else job.status, "COMPLETED")
     cells = (number, number, *times, job.processors, job.processors, minutes, state)
     names = (f"user{job.user}", f"g{job.group or 0}", f"q{job.queue or 0}", "normal", "")

@@ -19,6 +19,7 @@ from gridtune.scenarios.simulation.simulate import simulate
 from gridtune.scenarios.trace_files.find import find_trace
 from gridtune.scenarios.workloads.schedules import read_schedule
 
+SCHEDULE = "g5k_oar/sgraphene1_run1_2016-05-04--16-50-02__delay_seed{}_size32.csv"
 OVERHEAD = 2.0  # s from OAR's decision to the start of a job
 NODES = {1: 22, 6: 22, 7: 22}  # by seed of the workload; 32 for all others
 SEEDS = range(10)
@@ -52,7 +53,7 @@ def schedule_path(seed: int) -> Path:
     Raises:
         TraceError: it is in none of the places where traces are kept.
     """
-    return find_trace(f"g5k_oar/sgraphene1_run1_2016-05-04--16-50-02__delay_seed{seed}_size32.csv")
+    return find_trace(SCHEDULE.format(seed))
 
 
 def compare(policy: str, seed: int, overhead: float = OVERHEAD) -> Comparison:
