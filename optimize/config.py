@@ -41,7 +41,8 @@ class SearchConfig(BaseModel):
     converged: bool = Field(False, description="Whether to end when the front has stopped growing.")
     sampler: str = Field(
         "auto",
-        description="The sampler that proposes configurations; `gridtune search SCENARIO --sampler list` names all.",
+        description="The sampler that proposes configurations; `gridtune search SCENARIO --sampler list` "
+        "names all.",
     )
     batch: int | None = Field(
         None,

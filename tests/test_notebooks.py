@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-nbformat = pytest.importorskip("nbformat", reason="needs the extra [test]: nbclient and ipykernel")
-nbclient = pytest.importorskip("nbclient", reason="needs the extra [test]: nbclient and ipykernel")
-pytest.importorskip("ipykernel", reason="needs the extra [test]: nbclient and ipykernel")
+nbformat = pytest.importorskip("nbformat", reason="needs the extra [check]: nbclient and ipykernel")
+nbclient = pytest.importorskip("nbclient", reason="needs the extra [check]: nbclient and ipykernel")
+pytest.importorskip("ipykernel", reason="needs the extra [check]: nbclient and ipykernel")
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("hatchling", reason="needs the extra [test]: hatchling")
+pytest.importorskip("hatchling", reason="needs the extra [check]: hatchling")
 ROOT = Path(__file__).parent.parent
 FLOORS = ("agents", "model", "optimize", "scenarios")
 
