@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import click
 
 from gridtune.scenarios import load, shipped_names, shipped_text
 from gridtune.scenarios.api.experiment import Scenario
@@ -378,14 +377,12 @@ def _replay(rng: random.Random, folder: Path, name: str) -> bool:
     return True
 
 
-def options_of(app: click.Group) -> dict[str, click.Command]:
+def options_of(app: Any) -> dict[str, Any]:
     """Every command by its words."""
     found = {}
     for name, command in app.commands.items():
-        if isinstance(command, click.Group):
-            found |= {f"{name} {inner}": below for inner, below in command.commands.items()}
-        else:
-            found[name] = command
+        inner = getattr(command, "commands", None)  # of a group of commands
+        found |= {name: command} if inner is None else {f"{name} {one}": inner[one] for one in inner}
     return found
 
 
@@ -409,6 +406,7 @@ NOT_AT_RANDOM = {
     "--help",
     "--dask",
     "--install-completion",
+    "--traceback",
     "--show-completion",
     "--browser",
     "--steps",
@@ -416,7 +414,7 @@ NOT_AT_RANDOM = {
 
 
 def option_case(
-    commands: dict[str, click.Command],
+    commands: dict[str, Any],
 ) -> Callable[[random.Random, Ingredients, Path], list[str]]:
     """A command one or two of whose options or arguments hardly fit."""
     known = {name: command for name, command in commands.items() if name in CALLS}
@@ -427,7 +425,7 @@ def option_case(
         options = [
             parameter
             for parameter in known[name].params
-            if isinstance(parameter, click.Option) and not NOT_AT_RANDOM & set(parameter.opts)
+            if parameter.param_type_name == "option" and not NOT_AT_RANDOM & set(parameter.opts)
         ]
         shutil.copytree(made.run, folder / "run")
         shutil.copytree(made.study, folder / "study")
