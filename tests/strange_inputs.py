@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-
 from gridtune.scenarios import load, shipped_names, shipped_text
 from gridtune.scenarios.api.experiment import Scenario
 

@@ -176,6 +176,7 @@ def test_what_is_no_variation_is_refused(values):
         as_texts({"a.b": values})
 
 
+@pytest.mark.long
 def test_a_sweep_has_the_numbers_of_the_command_line(tmp_path):
     made = gt.sweep(NAME, {"workload.count": [1, 2], "client.dispatch": ["ethic", "legacy"]}, out=tmp_path)
     vary = ["--vary", "workload.count=1,2", "--vary", "client.dispatch=ethic,legacy"]
@@ -218,6 +219,7 @@ def test_a_search_has_the_numbers_of_the_command_line(study):
     assert (table["completed_validated"].fillna(table["completed_search"]) >= 50).equals(table["feasible"])
 
 
+@pytest.mark.long
 def test_a_search_is_read_as_a_study_of_optuna(study):
     trials, table = study.trials_dataframe(), study.configurations
     assert trials["number"].tolist() == sorted(table.index)

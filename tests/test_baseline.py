@@ -110,6 +110,7 @@ def test_work_that_knows_nothing_of_the_scenario_has_no_baseline(scenario):
     assert archive.baseline is None
 
 
+@pytest.mark.long
 def test_a_study_from_before_is_resumed_without_it(scenario, tmp_path):
     search(scenario, budget=6, vary=VARY, work=toy, out=tmp_path)
     resumed = run(scenario, budget=12, out=tmp_path, resume=True, work=toy)

@@ -93,6 +93,7 @@ def test_runs_that_suffice_for_no_search_are_refused(tmp_path):
     assert done(runs=6)[1] == 6
 
 
+@pytest.mark.long
 def test_of_two_limits_the_first_ends_the_search():
     assert len(done(budget=12, runs=1000)[0].archive.evaluations) == 12
     assert done(budget=1000, runs=40)[1] <= 40

@@ -178,6 +178,7 @@ def test_popular_files_are_drawn_by_zipfs_law():
     assert shares == pytest.approx([6 / 11, 3 / 11, 2 / 11], abs=0.02)
 
 
+@pytest.mark.long
 def test_in_a_federation_where_all_breaks_a_cache_shortens_what_jobs_wait_for():
     shared = {"workload.meta.data.files": 20, "workload.meta.data.popularity": 0.8, "horizon": 7200.0}
     shared |= {"parts.faults": True}

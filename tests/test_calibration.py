@@ -96,6 +96,7 @@ def log_of(tmp_path_factory):
     return make
 
 
+@pytest.mark.long
 def test_the_scheduler_that_made_a_log_is_found(log_of):
     log = log_of({"kind": "priority", "rule": "sjf"})
     found = calibrate(str(log))

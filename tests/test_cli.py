@@ -203,6 +203,7 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path):
     assert not any(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_results_cannot_be_written_into_a_file(tmp_path):
     (tmp_path / "file").write_text("")
     assert "results cannot be written there" in refused("run", "diet/day-regular", "--out", tmp_path / "file")
@@ -211,6 +212,7 @@ def test_results_cannot_be_written_into_a_file(tmp_path):
     )
 
 
+@pytest.mark.long
 def test_a_shown_scenario_is_a_start_for_another(tmp_path):
     shown = gridtune("scenarios", "show", "diet/day-regular")
     path = tmp_path / "mine.toml"

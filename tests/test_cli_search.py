@@ -90,6 +90,7 @@ def test_an_existing_study_is_not_overwritten_but_resumed_on_demand(searched):
     assert json.loads(more.stdout)["evaluations"] == 14
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

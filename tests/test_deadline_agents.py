@@ -60,6 +60,7 @@ def test_a_server_says_which_of_an_agents_tasks_will_be_late():
         assert server.backlog(lambda job: job in made[:3]) == 30.0
 
 
+@pytest.mark.long
 def test_old_views_cost_deadlines_and_the_oldest_most():
     few = {"workload.task.count": 300, "workload.task.window": 8640.0}
     missed = [

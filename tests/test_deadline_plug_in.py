@@ -44,6 +44,7 @@ def test_table_1_comes_out_in_the_published_nine_steps_through_a_tree():
     }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unplaced", ["stay", "reject"])
 @pytest.mark.parametrize("tree", [{}, {"hierarchy.depth": 2, "hierarchy.fan_out": 3}])
 def test_one_client_through_a_tree_without_latency_decides_as_the_agent_that_knows_all(tree, unplaced):

@@ -144,6 +144,7 @@ def test_the_agent_knows_every_queue(document, seed):
         compare(None)
 
 
+@pytest.mark.long
 @given(document=documents(), seed=st.integers(0, 5))
 @settings(max_examples=40, deadline=None)
 def test_with_fallback_and_forecasts_that_come_true_nothing_runs_late(document, seed):
@@ -159,6 +160,7 @@ def test_with_fallback_and_forecasts_that_come_true_nothing_runs_late(document, 
     assert all(job.end < job.deadline + 1e-9 for job in run.record.jobs if job.state is State.DONE)
 
 
+@pytest.mark.long
 @given(document=documents(), seed=st.integers(0, 3))
 @settings(max_examples=25, deadline=None)
 def test_with_equal_priorities_fallback_changes_nothing(document, seed):

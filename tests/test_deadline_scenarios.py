@@ -41,6 +41,7 @@ def test_random_priorities_execute_more_without_fallback_too():
     assert executed("deadline/fig3") > 1.2 * executed("deadline/fig3", workload__priority=5)
 
 
+@pytest.mark.long
 def test_on_servers_of_different_speeds_priorities_and_fallback_gain_too():
     mixed = {
         "workload__count": 700,

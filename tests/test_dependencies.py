@@ -83,6 +83,7 @@ def test_jobs_that_wait_for_others_beyond_the_end_are_lost(tmp_path):
     assert lost(20.0) == [4, 3, 80]  # the third is cut off by the end, and three more were to follow
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=40)
 @given(
     rows=st.lists(

@@ -323,6 +323,7 @@ def scenario_rows(page):
                 yield heading, *(cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1])
 
 
+@pytest.mark.long
 def test_every_key_of_a_scenario_has_a_default_a_sentence_and_the_bounds_that_are_checked():
     rows = list(scenario_rows("\n".join(module("reference").scenario_tables())))
     assert len(rows) > 500

@@ -43,6 +43,7 @@ def test_a_run_of_an_exported_configuration_gives_the_values_of_the_search_to_th
         assert load(file).active == kept.at(evaluation.number).active
 
 
+@pytest.mark.long
 def test_the_comments_say_where_it_is_from(kept):
     text = exported(kept, "baseline")
     head = text.partition("\n\n")[0]

@@ -75,6 +75,7 @@ def test_a_log_is_introduced_in_one_line_and_all_is_said_on_request(replayed):
     assert len(replayed().stderr.splitlines()) == 2  # of one command alone
 
 
+@pytest.mark.long
 def test_work_is_shown_in_core_hours_and_kept_in_seconds(replayed):
     assert "0.333 core-h" in replayed("--all").stdout  # 4 processors for 300 s
     made = json.loads(replayed("--format", "json").stdout)["metrics"]["completed_work"]

@@ -120,6 +120,7 @@ def test_what_configurations_have_in_common_cancels():
     assert probability_non_dominated([e.objectives for e in study.evaluations], (UNFAIR,)) == [1.0, 0.0]
 
 
+@pytest.mark.long
 def test_probabilities_are_repeatable_and_use_the_replications_that_all_have():
     study = archive((UNFAIR,), ((1, 2, 3),), ((2, 1, 3, -1000),))
     chances = [
@@ -240,6 +241,7 @@ def test_the_front_has_what_is_more_likely_non_dominated_than_not_and_the_best_o
         assert member.non_dominated == (chance >= 0.5 or member.evaluation.number in best)
 
 
+@pytest.mark.long
 def test_no_mean_is_below_0_where_no_run_is():
     found = front(search())
     assert found.posterior is not None
@@ -264,6 +266,7 @@ def test_a_front_and_its_members_say_what_they_are():
     assert repr(found.members[0]).startswith("Member(1, on the front: ")
 
 
+@pytest.mark.long
 def test_a_recommendation_differs_from_the_baseline_by_the_runs_that_confirmed_it():
     study = with_baseline(search())
     number = study.evaluations[7].number
@@ -338,6 +341,7 @@ def test_the_volume_of_the_search_is_on_the_level_of_the_validation_runs():
     assert found.hypervolume_searched == pytest.approx(20 - (1 + 12 - 10))
 
 
+@pytest.mark.long
 def test_the_baselines_mean_is_that_of_all_its_runs_and_its_settings_are_those_in_the_scenario():
     study = with_baseline(search(25))
     found = front(study)

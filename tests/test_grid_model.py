@@ -58,6 +58,7 @@ def test_steps_and_a_run_give_what_gridtune_run_gives(name, overrides):
     assert not at_once.running
 
 
+@pytest.mark.long
 def test_a_batch_run_over_two_parameters_gives_the_numbers_of_gridtune_run():
     parameters = {
         "scenario": DAY,
@@ -85,6 +86,7 @@ def test_a_batch_run_that_is_cut_off_says_so():
     assert row["running"] is True
 
 
+@pytest.mark.long
 def test_signals_are_collected_at_the_end_of_each_step():
     model = gt.GridModel(DAY, step_length=1.0, record__sample_period=1.0)
     model.run_model()

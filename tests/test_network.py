@@ -265,6 +265,7 @@ def test_best_effort_jobs_move_data_and_leave_in_the_middle_of_it():
     assert all(job.state == "done" for job in bag)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lease", [None, {"length": 1e5}])
 def test_data_of_requests_cross_the_links_of_the_site_where_their_server_stands(lease):
     def ends(network=MOVING["network"], **changes):

@@ -197,6 +197,7 @@ def lives(draw):
     return nodes, slots, works, outages, reservations
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 @settings(deadline=None, max_examples=60)
 @given(life=lives())

@@ -144,6 +144,7 @@ def beginning():
     return {name: load(name).override({"workload.last": 250}) for name in ("grid/kth", "grid/kth-vres")}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["grid/kth", "grid/kth-vres"])
 @pytest.mark.parametrize(("kind", "extra"), KINDS)
 def test_every_way_completes_all_jobs_of_a_log_that_fit(beginning, name, kind, extra):

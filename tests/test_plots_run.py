@@ -179,6 +179,7 @@ def test_many_users_are_a_distribution():
     assert "100 users, 1 unhappy; unfairness 0.99" in note(drawn)
 
 
+@pytest.mark.long
 def test_users_with_jobs_of_different_classes_have_panels_of_their_own():
     parts = classes(("u0", "sdj", 3, 1, 2), ("u1", "batch", 1, 1, 0), ("u2", "batch", 1, 1, 0))
     few = draw_run(tables(users=users([0.5, 1.2, 0.9], unhappy={0}), classes=parts), "users")
@@ -252,6 +253,7 @@ def test_nothing_to_draw_is_said_in_one_line(kind):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_written_from_a_folder(tmp_path, kind):
     full = replace(
@@ -377,6 +379,7 @@ def test_more_intervals_of_messages_than_can_be_drawn_are_refused():
     assert draw_run(run, "messages", (0.0, 1.0)).axes
 
 
+@pytest.mark.long
 def test_names_with_dollars_are_no_formulas_and_strange_letters_no_warnings(tmp_path, recwarn):
     named = jobs(
         ("$\\frac$", "用户", "$\\x$", 0, 0, 1, 1, "done", 0), ("b", "$^$", "n", 0, 9, 99, 1, "done", 0)

@@ -152,6 +152,7 @@ def judged(seed, noise=0.1, counts=4):
     return known, posterior_of(evaluations(values, known), OBJECTIVES)
 
 
+@pytest.mark.long
 def test_a_difference_is_better_known_from_all_runs_than_from_those_of_the_pair():
     covered, widths = [], []
     for seed in range(4):

@@ -58,6 +58,7 @@ def test_every_wait_is_that_of_the_recursion(servers, load_):
         assert job.start == start
 
 
+@pytest.mark.long
 def test_servers_are_as_busy_as_they_should_be():
     run = simulate(
         load("queue/mmc").override({"queue.servers": 10, "queue.load": 0.6, "queue.customers": 20_000})

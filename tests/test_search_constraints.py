@@ -85,6 +85,7 @@ def test_what_breaks_a_constraint_is_kept_but_never_on_the_front(scenario):
     assert not any(e.validated for e in held.evaluations if e.number in worse)
 
 
+@pytest.mark.long
 def test_a_metric_that_is_no_objective_can_be_constrained(scenario):
     archive = run(scenario, objectives=["completed"], require=FAIR).archive
     best = front(archive).on_front[0].evaluation

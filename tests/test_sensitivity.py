@@ -78,6 +78,7 @@ CONDITIONAL = [
 ]
 
 
+@pytest.mark.long
 def test_sobol_gives_the_known_indices_of_a_conditional_space():
     found = analysed(CONDITIONAL, conditional, method="sobol", samples=1024)
     # With K a fair coin and U uniform, K U has variance 5/48: 1/16 and 1/48 of it are explained alone.

@@ -52,6 +52,7 @@ def test_exponential_times_wait_twice_as_long_as_constant_ones():
         mg1_wait(1.0, 1.0, 1.0)
 
 
+@pytest.mark.long
 def test_a_broker_that_takes_time_is_a_queue_of_its_own():
     # Poisson tasks every 10 s, 6 s each: 6 s + 9 s where times are exponential, 6 s + 4.5 s where constant.
     values = {

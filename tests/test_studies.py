@@ -272,6 +272,7 @@ def test_a_journal_of_another_name_has_its_own_table(tmp_path):
     assert read_study(tmp_path / "link.journal").runs == tuple(runs(5))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "address", ["sqlite:///{0}", "sqlite:///file:{1}?uri=true", "sqlite:///file:{1}?mode=ro&uri=true", "{0}"]
 )

@@ -29,6 +29,7 @@ rows = st.lists(
 ).map(lambda found: sorted(found, key=lambda entry: entry[0]))
 
 
+@pytest.mark.long
 @given(
     rows=rows,
     gap=st.floats(0.0, 1000.0),

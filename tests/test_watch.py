@@ -58,6 +58,7 @@ def test_policies_that_the_search_does_not_vary_have_controls_too():
     assert searched["harvester.controller.settling"].widget["value"] == AS_IN_SCENARIO
 
 
+@pytest.mark.long
 def test_every_value_of_a_control_is_one_that_the_scenario_takes():
     scenario = load("federation/small")
     controls = controls_of(scenario)
@@ -98,6 +99,7 @@ def test_many_places_are_shown_in_groups():
     assert (group.name, group.slots) == ("sed (138)", 138)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [DAY, "federation/small"])
 def test_pictures_can_be_drawn_at_any_moment(name):
     model = GridModel(name, step_length=600.0 if name != DAY else 60.0)
