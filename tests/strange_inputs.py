@@ -376,7 +376,7 @@ def _replay(rng: random.Random, folder: Path, name: str) -> bool:
     return True
 
 
-def options_of(app: Any) -> dict[str, Any]:
+def commands_of(app: Any) -> dict[str, Any]:
     """Every command by its words."""
     found = {}
     for name, command in app.commands.items():
@@ -399,7 +399,7 @@ CALLS: dict[str, list[str]] = {
     "reproduce": ["nonsense"], "identify": ["cigri/file-system"], "trace info": ["log.swf"],
     "compare": ["run", "run"], "calibrate": ["log.swf"],
 }  # fmt: skip
-# Valid values of these may keep a machine busy for long, or start a server.
+# Valid values of these may keep a machine busy for long, start a server, or ask for a traceback.
 NOT_AT_RANDOM = {
     "--version",
     "--help",
@@ -436,7 +436,7 @@ def option_case(
                 option = rng.choice(options)
                 word = rng.choice(WORDS)
                 flag = rng.choice(option.opts)
-                words += [flag] if option.is_flag else [flag, word]  # type: ignore[attr-defined]
+                words += [flag] if option.is_flag else [flag, word]
             else:
                 words.append(rng.choice(WORDS))
         return [*name.split(), *words]

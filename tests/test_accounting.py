@@ -171,14 +171,17 @@ def test_jobs_wait_from_when_they_are_eligible(tmp_path):
         3: "1000|Unknown|1500|1600|COMPLETED",
         4: "1000|Unknown|Unknown|1300|CANCELLED by 7",
         5: "1000|1100|Unknown|1300|CANCELLED by 7",
+        7: "1000|1500|Unknown|1300|CANCELLED by 7",  # a date to come
+        8: "1000|900|1010|1110|COMPLETED",
         6: "1000|1200|1150|1300|COMPLETED",  # started before: clocks differ
     }
     lines = ["JobID|Submit|Eligible|Start|End|State|NCPUS", *(f"{k}|{row}|2" for k, row in rows.items())]
     path.write_text("\n".join(lines) + "\n")
     trace = read_trace(path, keep=Keep(cancelled=True))
     found = {job.id: (job.submit, job.wait if job.withdrawn is None else job.withdrawn) for job in trace.jobs}
-    assert found == {1: (0, 10), 3: (0, 500), 5: (100, 200), 6: (150, 0), 2: (400, 100)}
-    assert [one.count for reason, one in trace.report.dropped.items() if "held" in reason] == [1]
+    assert found == {1: (0, 10), 3: (0, 500), 8: (0, 10), 5: (100, 200), 6: (150, 0), 2: (400, 100)}
+    assert [one.count for reason, one in trace.report.dropped.items() if "held" in reason] == [2]
+    assert not any("order" in reason for reason in trace.report.repairs)
 
 
 def test_sacct_with_times_in_seconds_and_other_columns(tmp_path):

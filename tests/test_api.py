@@ -176,7 +176,6 @@ def test_what_is_no_variation_is_refused(values):
         as_texts({"a.b": values})
 
 
-@pytest.mark.long
 def test_a_sweep_has_the_numbers_of_the_command_line(tmp_path):
     made = gt.sweep(NAME, {"workload.count": [1, 2], "client.dispatch": ["ethic", "legacy"]}, out=tmp_path)
     vary = ["--vary", "workload.count=1,2", "--vary", "client.dispatch=ethic,legacy"]

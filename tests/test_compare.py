@@ -29,8 +29,6 @@ from tests.calls import call  # noqa: F401
 from tests.facts import missing
 from tests.fronts import COMPLETED, UNFAIR, archive
 
-pytestmark = pytest.mark.long
-
 
 def kept(folder, **options):
     search(
@@ -146,6 +144,7 @@ def test_two_runs_and_what_is_neither(tmp_path, call):  # noqa: F811
         run_compare(kept(tmp_path / "study"), str(tmp_path / "a"))
 
 
+@pytest.mark.long
 def test_runs_are_paired_where_their_replications_are_common_whatever_their_files_are_called(tmp_path, call):  # noqa: F811
     _, document, _ = call("scenarios", "show", "diet/day-regular")
     (tmp_path / "mine.toml").write_text(document, encoding="utf-8")
@@ -246,6 +245,7 @@ def test_differences_of_shares_are_in_percentage_points():
     assert "+20 points" in compare_text(made, 80)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("values", [[], [1.0, 2.0], [True], ["1"], [[1.0]], None, 3.0])
 def test_runs_whose_metrics_are_not_as_they_were_written_are_refused(call, tmp_path, values):  # noqa: F811
     run, edited = tmp_path / "run.json", tmp_path / "edited.json"
@@ -270,6 +270,7 @@ def test_an_interval_of_pairs_is_that_of_students_test():
     assert found.pairs == 7
 
 
+@pytest.mark.long
 def test_runs_of_different_jobs_are_said_first(call, tmp_path):  # noqa: F811
     more = {"base": [], "fewer": ["--set", "workload.count=2"], "legacy": ["--set", "client.dispatch=legacy"]}
     for name, words in more.items():
@@ -282,6 +283,7 @@ def test_runs_of_different_jobs_are_said_first(call, tmp_path):  # noqa: F811
     assert "one run of each" in compare_text(same, 80).splitlines()[0]
 
 
+@pytest.mark.long
 def test_runs_of_one_log_whose_content_has_changed_have_different_jobs(call, tmp_path):  # noqa: F811
     log = tmp_path / "log.swf"
     for name, count in (("all", 40), ("again", 40), ("half", 20)):

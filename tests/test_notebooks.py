@@ -1,14 +1,11 @@
 """The notebooks run unchanged, and show what they promise."""
 
+import json
 import os
 import re
 from pathlib import Path
 
 import pytest
-
-nbformat = pytest.importorskip("nbformat", reason="needs the extra [check]: nbclient and ipykernel")
-nbclient = pytest.importorskip("nbclient", reason="needs the extra [check]: nbclient and ipykernel")
-pytest.importorskip("ipykernel", reason="needs the extra [check]: nbclient and ipykernel")
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
@@ -17,6 +14,10 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 @pytest.fixture
 def executed(tmp_path, monkeypatch):
     """The cells of a notebook by their first line, after all of them were run in a kernel of their own."""
+    nbformat, nbclient, _ = (
+        pytest.importorskip(name, reason="needs the extra [check]")
+        for name in ("nbformat", "nbclient", "ipykernel")
+    )
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]))
 
     def run(path):
@@ -37,9 +38,9 @@ def executed(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_is_kept_without_outputs(path):
-    notebook = nbformat.read(path, as_version=4)
-    nbformat.validate(notebook)
-    assert all(not cell.get("outputs") and cell.get("execution_count") is None for cell in notebook.cells)
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    assert cells
+    assert all(not cell.get("outputs") and cell.get("execution_count") is None for cell in cells)
 
 
 def shown(cells, start):

@@ -179,7 +179,6 @@ def test_many_users_are_a_distribution():
     assert "100 users, 1 unhappy; unfairness 0.99" in note(drawn)
 
 
-@pytest.mark.long
 def test_users_with_jobs_of_different_classes_have_panels_of_their_own():
     parts = classes(("u0", "sdj", 3, 1, 2), ("u1", "batch", 1, 1, 0), ("u2", "batch", 1, 1, 0))
     few = draw_run(tables(users=users([0.5, 1.2, 0.9], unhappy={0}), classes=parts), "users")

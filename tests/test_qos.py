@@ -24,8 +24,6 @@ from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.results.run import notes
 from tests.facts import unstated
 
-pytestmark = pytest.mark.long
-
 LEVELS = {"urgent": 2.0, "normal": 1.0}
 
 
@@ -321,6 +319,7 @@ def lives(draw, modes=("requeue", "cancel", "checkpoint")):
     return nodes, works, terms, outages
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", {"kind": "priority", "reservations": 2}])
 @settings(deadline=None, max_examples=100)
 @given(life=lives(), best_effort=st.booleans())
@@ -352,6 +351,7 @@ def test_no_job_is_lost_unless_cancelled_and_all_time_is_accounted_for(policy, l
             assert restart == pytest.approx(0.0) or (job.kills and restart == pytest.approx(terms.restart))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", {"kind": "priority", "reservations": 2}])
 @settings(deadline=None, max_examples=40)
 @given(life=lives(modes=["suspend"]), overhead=st.sampled_from([0.0, 1.5]))

@@ -122,7 +122,6 @@ def test_a_sampler_without_new_ideas_is_replaced(scenario):
     assert note.endswith("; others fill the budget")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("sampler", ["tpe", "nsga2", "pymoo-nsga2"])
 def test_failures_are_recorded_with_their_reason(scenario, pool, sampler):
     vary = ["sed.speed=0.5:2.0", "client.dispatch=ethic"]

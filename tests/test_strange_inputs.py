@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from typer.main import get_command
 
+from gridtune import cli
 from gridtune.model.policy import PolicyError
 from gridtune.optimize.runs.stored import load as load_study
 from gridtune.optimize.search import search
@@ -161,6 +163,13 @@ def _changed_lines(rng, content):
         return strange.changed_lines(rng, content)
     except (ValueError, AttributeError):  # it is no journal any more
         return strange.changed_bytes(rng, content)
+
+
+def test_every_command_that_is_called_has_options_to_try():
+    commands = strange.commands_of(get_command(cli.app))
+    for name in strange.CALLS:
+        kinds = [one.param_type_name for one in commands[name].params]
+        assert kinds.count("option") >= 3, name
 
 
 @pytest.mark.long

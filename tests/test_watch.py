@@ -99,7 +99,6 @@ def test_many_places_are_shown_in_groups():
     assert (group.name, group.slots) == ("sed (138)", 138)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", [DAY, "federation/small"])
 def test_pictures_can_be_drawn_at_any_moment(name):
     model = GridModel(name, step_length=600.0 if name != DAY else 60.0)

@@ -168,6 +168,7 @@ def kept(folder=ROOT):
     return {f"gridtune/{name.removeprefix('src/gridtune/')}" for name in listed.stdout.splitlines()}
 
 
+@pytest.mark.long
 def test_a_wheel_holds_the_package_whole_and_nothing_beside_it(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert len(names) == len(set(names))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import floor, log10
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 from textwrap import fill
 from typing import Any
 
@@ -49,12 +49,12 @@ def volumes_text(data: dict[str, Any]) -> str:
 
     def beyond(measure: Volume) -> str:
         auto, other = (
-            [measure(front) for row, front in fronts if row["sampler"] == sampler]
+            {row["seed"]: measure(front) for row, front in fronts if row["sampler"] == sampler}
             for sampler in ("auto", "random")
         )
-        gaps = [one - two for one, two in zip(auto, other, strict=True)]
-        error = stdev(gaps) / len(gaps) ** 0.5
-        return f"by {fmean(gaps):.3f} ± {error:.3f} ({fmean(auto) / fmean(other):.2f} times)"
+        gaps = [auto[seed] - other[seed] for seed in auto]
+        ratio = fmean(auto.values()) / fmean(other.values())
+        return f"by {fmean(gaps):.3f} ± {stdev(gaps) / len(gaps) ** 0.5:.3f} (ratio {ratio:.2f})"
 
     kinds = [one["middleware.kind"] for row, _ in fronts if row["sampler"] == "auto" for one in row["front"]]
     said = (
@@ -166,7 +166,8 @@ def effect_table(data: dict[str, Any], effect: str) -> str:
     path = next(iter(data[effect][-1]["setting"]))
     lines = [f"| `{path}` | {' | '.join(f'`{name}`' for name in names)} |", f"|---|{'---:|' * len(names)}"]
     for row in data[effect]:
-        cells = [_beside(row["metrics"][name], data[effect][0]["metrics"][name]) for name in names]
+        first = data[effect][0]["metrics"] if row is not data[effect][0] else {}
+        cells = [_beside(row["metrics"][name], first.get(name)) for name in names]
         value = row["setting"].get(path, True)
         shown = str(value).lower() if isinstance(value, bool | str) else f"{value:g}"
         lines.append(f"| {shown} | {' | '.join(cells)} |")
@@ -174,37 +175,38 @@ def effect_table(data: dict[str, Any], effect: str) -> str:
 
 
 def parts_text(data: dict[str, Any], scenario: str) -> str:
-    """Of each part switched off, the least share of the jobs of each other part that move, over all seeds."""
+    """For how many pairs of parts, and in how many seeds, switching one off moves jobs of the other."""
     seeds = list(data[scenario].values())
-    least = {
-        (off, part): min(seed[off][part][0] / seed[off][part][1] for seed in seeds)
+    shares = {
+        (off, part): [seed[off][part][0] / seed[off][part][1] for seed in seeds]
         for off, moved in seeds[0].items()
         for part in moved
         if part != off
     }
-    some = {pair: share for pair, share in least.items() if share}
-    none = [f"`{off}` moves no job of `{part}`" for off, part in least.keys() - some.keys()]
+    middle = [median(some) for some in shares.values()]
+    seldom = [
+        f"`{off}` moves no job of `{part}` in {some.count(0)} of the seeds"
+        for (off, part), some in sorted(shares.items())
+        if 0 in some
+    ]
     said = (
-        f"In `{scenario}`, this holds for {len(some)} of {len(least)} pairs, in each of {len(seeds)} seeds: "
-        f"at least {min(some.values()):.0%} of the other's jobs move by a second or more, up to "
-        f"{max(some.values()):.0%}. ({', '.join(sorted(none))}.)"
+        f"In `{scenario}`, over {len(seeds)} seeds, this moves between {min(middle):.0%} and "
+        f"{max(middle):.0%} of the other's jobs by a second or more (medians of the {len(shares)} pairs)"
     )
-    return fill(said.replace(" (.)", ""), 150)
+    return fill("; ".join([said, *seldom]) + ".", 150)
 
 
-def _beside(runs: list[float], first: list[float]) -> str:
-    """The mean and, unless these runs are the first row's, the paired difference ± its standard error.
+def _beside(runs: list[float], first: list[float] | None) -> str:
+    """The mean and the paired difference from the first row ± its standard error, where there is one.
 
     All to two digits of the error: of the difference or, in the first row, of the mean.
     """
-    alone = runs is first
-    gaps = [value - (0.0 if alone else other) for value, other in zip(runs, first, strict=True)]
+    gaps = [value - other for value, other in zip(runs, first or [0.0] * len(runs), strict=True)]
     error = stdev(gaps) / len(gaps) ** 0.5
     places = 1 - floor(log10(error)) if error > 0 else 3
 
     def shown(number: float, sign: str = "") -> str:
         return f"{round(number, places):{sign},.{max(places, 0)}f}"
 
-    return (
-        shown(fmean(runs)) if alone else f"{shown(fmean(runs))} ({shown(fmean(gaps), '+')} ± {shown(error)})"
-    )
+    change = "" if first is None else f" ({shown(fmean(gaps), '+')} ± {shown(error)})"
+    return f"{shown(fmean(runs))}{change}"

@@ -105,9 +105,10 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
         Row("configurations on the front", "", here, there, there - here),
     ]
     for at, objective in enumerate(a.objectives):
+        best = [front.on_front[front.costs(front.on_front)[:, at].argmin()].evaluation for front in (a, b)]
+        searched = common and not all(one.validated for one in best)  # of both, for pairs of equal seeds
         values = [
-            front.on_front[front.costs(front.on_front)[:, at].argmin()].estimates[objective.name].values
-            for front in (a, b)
+            ((None if searched else one.validated) or one.objectives)[objective.name].values for one in best
         ]
         rows.append(compared(objective, *values, common=common, name=f"best {objective.name}"))
     return rows

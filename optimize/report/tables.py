@@ -171,7 +171,9 @@ def differs(front: Front, objective: Objective) -> float | None:
     """
     from scipy.stats import friedmanchisquare
 
-    values = [member.estimates[objective.name].values for member in front.on_front]
+    some = [member.evaluation for member in front.on_front]
+    again = all(one.validated for one in some)  # else those of the search, which have the same random numbers
+    values = [((again and one.validated) or one.objectives)[objective.name].values for one in some]
     count = min(map(len, values), default=0)
     if len(values) < 3 or count < 2 or all(len(set(run)) == 1 for run in zip(*values, strict=False)):
         return None

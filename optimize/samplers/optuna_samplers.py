@@ -142,14 +142,14 @@ class OptunaGenetic(GeneticSampler, OptunaSampler):
         return made
 
 
-@register("nsga2", "NSGA-II (Optuna): for 500 evaluations and more")
+@register("nsga2", "NSGA-II (Optuna): for 1,000 evaluations and more")
 class Nsga2(OptunaGenetic):
     """NSGA-II."""
 
     algorithm: ClassVar[str] = "NSGAIISampler"
 
 
-@register("nsga3", "NSGA-III (Optuna): reference directions, for three objectives and more")
+@register("nsga3", "NSGA-III (Optuna): reference directions, for more than three objectives")
 class Nsga3(OptunaGenetic):
     """NSGA-III."""
 

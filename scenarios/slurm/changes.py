@@ -55,7 +55,7 @@ class SlurmChanges:
     Attributes:
         lines: of slurm.conf.
         commands: of sacctmgr.
-        without: changed settings that Slurm cannot have, a line each.
+        without: what Slurm cannot do of what was simulated, a line each.
     """
 
     lines: Sequence[str]
@@ -239,9 +239,9 @@ def _without(site: SiteSpec) -> Iterator[str]:
             yield "queue_depth = 0: backfill of Slurm looks at bf_max_job_test jobs, not at every one"
         if policy.reservations not in (0, "all"):
             yield f"reservations = {policy.reservations}: backfill of Slurm plans all that it looks at"
-    if site.quota.user_share < 1:
+    if quota.user_share < 1:
         yield "user_share: a larger job runs as its user's only one here; in Slurm it never starts"
-    if site.quota.user_share < 1 or site.quota.user_slots != NO_LIMIT:
+    if quota.user_share < 1 or quota.user_slots != NO_LIMIT:
         yield "limits of users' processors: if a job waits for one, its user's later jobs wait; not in Slurm"
     if site.preemption is not None and site.preemption.express:
         yield "express: users, or a submit plug-in, must ask for the QOS; here every short job has it"

@@ -24,8 +24,8 @@ from gridtune.scenarios.trace_files.records import TraceError
 from gridtune.scenarios.trace_files.rows import HELD, LEFT_OUT, PENDING, RUNNING, Layout
 
 FORMAT = (
-    "JobID,JobIDRaw,Submit,Eligible,Start,End,AllocCPUS,ReqCPUS,TimelimitRaw,State,User,Account,Partition,QOS,"
-    "Reservation"
+    "JobID,JobIDRaw,Submit,Eligible,Start,End,AllocCPUS,ReqCPUS,TimelimitRaw,"
+    "State,User,Account,Partition,QOS,Reservation"
 )
 
 # Names of columns by field; the first that a file has is taken, or the next where that is empty.
@@ -193,17 +193,17 @@ def _splitter(
             runtime = None if end is None or start is None else end - start
         if began and end is None and runtime is None:
             return _UNREADABLE  # has not ended yet
-        if places.get("eligible") and eligible is None and not began:
-            return [LEFT_OUT, HELD]
         left = start if began else end
-        if eligible is not None and left is not None:
-            submit = max(submit, min(eligible, left))
+        assert left is not None
+        if places.get("eligible") and not began and (eligible is None or eligible > left):
+            return [LEFT_OUT, HELD]
+        submit = max(submit, min(eligible or submit, left))
         limit = _number(text("limit"), unit) or _seconds(text("limit_text"))
         allocated = text("allocated") if began else ""
         return [
             key,
             f"{submit:.10g}" if submit < 1e9 else f"{submit:.3f}",
-            _plain(None if left is None else left - submit),
+            _plain(left - submit),
             _plain(runtime) if began else "-1",
             allocated or "-1",
             "-1",

@@ -13,19 +13,19 @@ def together(rows: Iterable[tuple[int, TraceJob]], report: TraceReport) -> list[
     """The jobs, with the parts of each heterogeneous one as a single job, where its first part stands.
 
     It holds the processors of all its parts, for as long as the longest of them. A requeued job has several
-    executions: parts belong together where they were submitted and waited alike.
+    executions: parts belong together where they started together.
 
     Args:
         rows: jobs, each with the number of its line, in the order of the file.
         report: in which every further part counts as left out.
     """
     made: list[TraceJob] = []
-    places: dict[tuple[str, float, float | None], int] = {}
+    places: dict[tuple[str, float], int] = {}
     for line, job in rows:
         if job.part_of is None or not job.part_of.endswith("+"):
             made.append(job)
             continue
-        place = places.setdefault((job.part_of, job.submit, job.wait), len(made))
+        place = places.setdefault((job.part_of, job.submit + (job.wait or 0.0)), len(made))
         if place == len(made):
             made.append(job)
             continue

@@ -175,7 +175,7 @@ def _read(path: Path, keep: Keep) -> Trace:
     last = 0.0
     with without_garbage_collection():
         for line, job in stream.numbered():
-            if job.submit < last:
+            if job.submit < last and not stream.layout.more:  # Slurm's are not in that order
                 unsorted.append(line)
             last = job.submit
             jobs.append(job)

@@ -18,7 +18,7 @@ UNREADABLE: Final = "not a readable row"
 LEFT_OUT: Final = "left out"  # the first field of a row that is none, before the reason
 RUNNING: Final = "still running when the accounting was read"
 PENDING: Final = "still waiting when the accounting was read"
-HELD: Final = "cancelled before it could start (held, or waiting for another job or a date)"
+HELD: Final = "never eligible to start (held, or waiting for another job or a date)"
 CANCELLED: Final = "cancelled before its start (run time below 0)"
 NO_PROCESSORS: Final = "no processors, neither allocated nor requested"
 NO_SUBMIT: Final = "submit time missing or below 0"
@@ -194,7 +194,7 @@ class RowParser:
 
     def _examine(self, fields: list[str], line: int) -> TraceJob | None:
         """The long way: say why a row is dropped, or what has to be mended to keep it."""
-        if fields[0] == LEFT_OUT and fields[-1] in (RUNNING, PENDING, HELD):
+        if fields[0] == LEFT_OUT and len(fields) == 2:
             self.report.drop(fields[-1], line)
             return None
         try:

@@ -29,8 +29,7 @@ SETTINGS: dict[str, list[Configuration]] = {
 }
 SHOWN = (
     "killed", "best_effort_work", "meta_response_mean", "sdj_failed", "unhappy_users.local",
-    "premium_slowdown", "failed_fraction", "unfairness_jain", "completed_work", "cache_hits",
-    "cache_misses", "bytes_moved", "staging_mean",
+    "premium_slowdown", "failed_fraction", "unfairness_jain", "cache_hits", "cache_misses", "staging_mean",
 )  # fmt: skip
 
 

@@ -57,7 +57,7 @@ def cases() -> dict[str, tuple[int, Case]]:
         "search table": (3, strange.search_case),
         "path": (3, strange.set_case),
         "trace": (4, strange.trace_case),
-        "option": (6, strange.option_case(strange.options_of(app))),
+        "option": (6, strange.option_case(strange.commands_of(app))),
         "study": (4, strange.study_case),
         "run": (3, strange.run_case),
         "name": (4, strange_names.name_case),

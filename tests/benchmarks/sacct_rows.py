@@ -36,6 +36,7 @@ def _row(number: int, job: TraceJob, begin: float) -> str:
     submit = begin + job.submit
     start = submit + (job.wait or 0.0)
     minutes = "UNLIMITED" if job.estimate is None or not isfinite(job.estimate) else ceil(job.estimate / 60)
+    # Eligible at once.
     times = (_moment(one) for one in (submit, submit, start, start + job.runtime))
     state = STATES.get(1 if job.status is None else job.status, "COMPLETED")
     cells = (number, number, *times, job.processors, job.processors, minutes, state)
