@@ -34,3 +34,12 @@ def call(capfd, monkeypatch):
         raise AssertionError("a command ends with an exit code")
 
     return called
+
+
+def all_commands(command, path=()):
+    """Every command with its words."""
+    inner = getattr(command, "commands", {})
+    if not inner or getattr(command, "invoke_without_command", False):
+        yield path, command
+    for name, each in inner.items():
+        yield from all_commands(each, (*path, name))

@@ -24,6 +24,7 @@ from typing import Any
 
 from gridtune.scenarios import load, shipped_names, shipped_text
 from gridtune.scenarios.api.experiment import Scenario
+from tests.calls import all_commands
 
 BASE = "diet/day-regular"
 DEEP: list[Any] = []
@@ -378,11 +379,7 @@ def _replay(rng: random.Random, folder: Path, name: str) -> bool:
 
 def commands_of(app: Any) -> dict[str, Any]:
     """Every command by its words."""
-    found = {}
-    for name, command in app.commands.items():
-        inner = getattr(command, "commands", None)  # of a group of commands
-        found |= {name: command} if inner is None else {f"{name} {one}": inner[one] for one in inner}
-    return found
+    return {" ".join(words): command for words, command in all_commands(app)}
 
 
 # A command that is cheap if nothing is wrong with it, and that must not be cut short by what it is given
@@ -405,8 +402,8 @@ NOT_AT_RANDOM = {
     "--help",
     "--dask",
     "--install-completion",
-    "--traceback",
     "--show-completion",
+    "--traceback",
     "--browser",
     "--steps",
 }

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from gridtune import cli
 from gridtune.scenarios.results.locks import FOLDER, holding_folder
+from tests.calls import all_commands
 from tests.facts import missing
 from tests.forked import called
 from tests.processes import environment
@@ -310,15 +311,6 @@ def test_an_interrupted_command_says_so():
     )
     assert ended.returncode == 130
     assert ended.stderr.strip() == "gridtune: interrupted"
-
-
-def all_commands(command, path=()):
-    """Every command with its words."""
-    inner = getattr(command, "commands", {})
-    if not inner or getattr(command, "invoke_without_command", False):
-        yield path, command
-    for name, each in inner.items():
-        yield from all_commands(each, (*path, name))
 
 
 def number(parameter):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 
 def calibrated_table(rows: dict[str, Any]) -> str:
     """A block of rows for each log: the calibrated site and plain EASY; then known settings."""
@@ -30,11 +28,10 @@ def calibrated_table(rows: dict[str, Any]) -> str:
         ratios = row["ratios"]
         each = ""
         if len(ratios) > 1:
-            mean = float(np.exp(np.mean(np.log(ratios))))
             each = (
-                f" In single logs, the mean wait is {min(ratios):.2f} to {max(ratios):.2f} times the logged "
+                f" In each of the {len(ratios)} logs, the mean wait is {min(ratios):.2f} to "
+                f"{max(ratios):.2f} times the logged one."
             )
-            each += f"one (geometric mean {mean:.3f})."
         effort = f"{row['replays']} replays, {row['seconds']:.0f} s of CPU time"
         lines.append(f"- {name} ({effort}): {_listed(row['values'])}.{each}")
     return "\n".join([*lines, *_known_settings(made)])

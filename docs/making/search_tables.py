@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import floor, log10
-from statistics import fmean, median, stdev
+from statistics import fmean, median
 from textwrap import fill
 from typing import Any
 
@@ -12,6 +12,7 @@ import moocore
 from scipy.stats import ttest_1samp
 
 from gridtune.model.metrics.registry import METRICS
+from gridtune.scenarios.execution.replicate import Summary
 
 
 def fronts_table(data: dict[str, Any]) -> str:
@@ -52,14 +53,14 @@ def volumes_text(data: dict[str, Any]) -> str:
             {row["seed"]: measure(front) for row, front in fronts if row["sampler"] == sampler}
             for sampler in ("auto", "random")
         )
-        gaps = [auto[seed] - other[seed] for seed in auto]
+        gap = Summary.of([auto[seed] - other[seed] for seed in auto])
         ratio = fmean(auto.values()) / fmean(other.values())
-        return f"by {fmean(gaps):.3f} ± {stdev(gaps) / len(gaps) ** 0.5:.3f} (ratio {ratio:.2f})"
+        return f"by {gap.mean:.3f} ± {gap.standard_error:.3f} (ratio {ratio:.2f})"
 
     kinds = [one["middleware.kind"] for row, _ in fronts if row["sampler"] == "auto" for one in row["front"]]
     said = (
         f"`auto` exceeds random search {beyond(better)} in better volume, and {beyond(volume)} in "
-        "hypervolume (means over seeds, ± standard errors, paired by seed). "
+        "hypervolume. (Means over seeds, ± standard errors, paired by seed.) "
         f"Of the {len(kinds)} configurations on its fronts, {kinds.count('pilot')} use pilots."
     )
     return fill(said, 150)
@@ -175,7 +176,7 @@ def effect_table(data: dict[str, Any], effect: str) -> str:
 
 
 def parts_text(data: dict[str, Any], scenario: str) -> str:
-    """For how many pairs of parts, and in how many seeds, switching one off moves jobs of the other."""
+    """What share of another part's jobs moves when a part is switched off, over seeds and pairs."""
     seeds = list(data[scenario].values())
     shares = {
         (off, part): [seed[off][part][0] / seed[off][part][1] for seed in seeds]
@@ -185,15 +186,15 @@ def parts_text(data: dict[str, Any], scenario: str) -> str:
     }
     middle = [median(some) for some in shares.values()]
     seldom = [
-        f"`{off}` moves no job of `{part}` in {some.count(0)} of the seeds"
+        f"In {some.count(0)} of the seeds, `{off}` moves no job of `{part}`."
         for (off, part), some in sorted(shares.items())
         if 0 in some
     ]
     said = (
-        f"In `{scenario}`, over {len(seeds)} seeds, this moves between {min(middle):.0%} and "
-        f"{max(middle):.0%} of the other's jobs by a second or more (medians of the {len(shares)} pairs)"
+        f"In `{scenario}`, this moves between {100 * min(middle):.0f} % and {100 * max(middle):.0f} % of the "
+        f"other's jobs by a second or more (medians over {len(seeds)} seeds, for {len(shares)} pairs)."
     )
-    return fill("; ".join([said, *seldom]) + ".", 150)
+    return fill(" ".join([said, *seldom]), 150)
 
 
 def _beside(runs: list[float], first: list[float] | None) -> str:
@@ -201,12 +202,12 @@ def _beside(runs: list[float], first: list[float] | None) -> str:
 
     All to two digits of the error: of the difference or, in the first row, of the mean.
     """
-    gaps = [value - other for value, other in zip(runs, first or [0.0] * len(runs), strict=True)]
-    error = stdev(gaps) / len(gaps) ** 0.5
+    gap = Summary.of([value - other for value, other in zip(runs, first or [0.0] * len(runs), strict=True)])
+    error = gap.standard_error or 0.0
     places = 1 - floor(log10(error)) if error > 0 else 3
 
     def shown(number: float, sign: str = "") -> str:
         return f"{round(number, places):{sign},.{max(places, 0)}f}"
 
-    change = "" if first is None else f" ({shown(fmean(gaps), '+')} ± {shown(error)})"
+    change = "" if first is None else f" ({shown(gap.mean, '+')} ± {shown(error)})"
     return f"{shown(fmean(runs))}{change}"

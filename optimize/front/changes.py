@@ -13,7 +13,7 @@ from dataclasses import replace
 from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.front.front import Front, all_values
 from gridtune.optimize.records.difference import Change, Difference, difference
-from gridtune.optimize.records.evaluations import Evaluation, Objective, of_class
+from gridtune.optimize.records.evaluations import Evaluation, Objective, of_class, side_by_side
 from gridtune.optimize.records.recommendation import Recommendation
 
 WIDER = 1.1  # times the half-interval of the paired test, at which the posterior says less than that test
@@ -84,7 +84,7 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
     if advice := confirmed(front, start, to):
         return tuple(advice.objectives[objective.name] for objective in front.objectives)
     both = bool(start.validated and to.validated)
-    before, after = ((one.validated if both else None) or one.objectives for one in (start, to))
+    before, after = side_by_side((start, to))
     posterior = front.posterior if modelled(front, start, to) else None
     made = []
     for objective in front.objectives:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -115,6 +115,12 @@ class Evaluation:
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {estimate.mean:.6g}" for name, estimate in self.objectives.items())
         return f"Evaluation({self.number}, {len(self.values)} values: {means})"
+
+
+def side_by_side(evaluations: Sequence[Evaluation]) -> list[dict[str, Estimate]]:
+    """Their objectives under common random numbers: validation seeds if all have them, else the search's."""
+    validated = all(one.validated for one in evaluations)
+    return [one.estimates if validated else one.objectives for one in evaluations]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.hypervolume import hypervolume
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING, difference
-from gridtune.optimize.records.evaluations import Objective, replications
+from gridtune.optimize.records.evaluations import Objective, replications, side_by_side
 from gridtune.optimize.replication.compare import observed
 
 Interval = tuple[float, float] | tuple[None, None]
@@ -106,9 +106,7 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
     ]
     for at, objective in enumerate(a.objectives):
         best = [front.on_front[front.costs(front.on_front)[:, at].argmin()].evaluation for front in (a, b)]
-        searched = common and not all(one.validated for one in best)  # of both, for pairs of equal seeds
-        values = [
-            ((None if searched else one.validated) or one.objectives)[objective.name].values for one in best
-        ]
+        known = side_by_side(best) if common else [one.estimates for one in best]
+        values = [one[objective.name].values for one in known]
         rows.append(compared(objective, *values, common=common, name=f"best {objective.name}"))
     return rows

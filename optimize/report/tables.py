@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.records.evaluations import Estimate, Objective
+from gridtune.optimize.records.evaluations import Estimate, Objective, side_by_side
 from gridtune.optimize.replication.shortlist import promising
 from gridtune.optimize.report.answer import caveats, changes_text, heading
 from gridtune.optimize.report.frame import BASELINE, ON_FRONT, STATES, TITLE, Row, rows, texts
@@ -171,9 +171,8 @@ def differs(front: Front, objective: Objective) -> float | None:
     """
     from scipy.stats import friedmanchisquare
 
-    some = [member.evaluation for member in front.on_front]
-    again = all(one.validated for one in some)  # else those of the search, which have the same random numbers
-    values = [((again and one.validated) or one.objectives)[objective.name].values for one in some]
+    known = side_by_side([member.evaluation for member in front.on_front])
+    values = [one[objective.name].values for one in known]
     count = min(map(len, values), default=0)
     if len(values) < 3 or count < 2 or all(len(set(run)) == 1 for run in zip(*values, strict=False)):
         return None

@@ -251,6 +251,8 @@ def _number(text: str, unit: float) -> float | None:
 
 def _moment(text: str) -> float | None:
     """Seconds since 1970, without a zone taken as UTC; None for 0 and for a word such as Unknown."""
+    if not text:
+        return None
     try:
         seconds = number(text)
     except ValueError:
