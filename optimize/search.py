@@ -129,7 +129,7 @@ def _settings(
     scenario: Scenario, config: SearchConfig, where: str | Path | None, name: str, *, simulated: bool
 ) -> tuple[Settings, list[str]]:
     """What is searched, and how, with what a user should know; all is checked before anything runs."""
-    budget, spec = config.limits, scenario.spec.search or SearchSpec()
+    budget, spec = config.limits, scenario.spec.searching
     each = spec.replications if config.replications is None else config.replications
     scenario, notes = with_noise(scenario)
     others = [with_noise(other)[0] for other in config.others]
@@ -231,7 +231,7 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     archive = running.archive
     longest = None if archive.standing is None else archive.standing.metrics.get(LONGEST)
     doubtful = (one for case in settings.run_in for one in doubts(case.scenario, longest))
-    caveat = (settings.scenario.spec.search or SearchSpec()).caveat
+    caveat = settings.scenario.spec.searching.caveat
     remarks = tuple(dict.fromkeys([*told, *doubtful, *filter(None, [caveat])]))
     study.set_attribute(RECOMMENDATIONS, [asdict(one) for one in found])
     study.set_attribute(REFUSED, refused)

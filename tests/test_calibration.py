@@ -184,7 +184,9 @@ def test_whatever_policy_is_found_is_a_configuration_of_the_space_that_is_writte
     assert made.spec.search.caveat == ""
     far = GoodnessOfFit(60.0, 1.3, {}, 0.0, 0.0)
     doubtful = replace(found, best=replace(found.best, tested=far))
-    assert "1.30 times" in load_text(scenario_text(doubtful), tmp_path).spec.search.caveat
+    told = load_text(scenario_text(doubtful), tmp_path).spec.search.caveat
+    assert f"{found.best.fitted.ratio:.2f} times" in told, "on the weeks that were fitted"
+    assert "1.30" in told, "on those held back"
 
 
 def test_the_policy_of_the_site_is_tried_and_told_where_another_is_the_baseline(tmp_path, log_of):

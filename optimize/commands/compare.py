@@ -26,7 +26,7 @@ from gridtune.scenarios.results.amounts import counted, human_difference
 from gridtune.scenarios.results.text import GAP, LINES, Styled, text_table, wrapped
 
 OTHER_CASES = "The two were searched in other scenarios"
-OWN_RUNS = "Values are plain means of each configuration's own runs."
+OWN_RUNS = "Hypervolumes are of estimated means; other values, of each configuration's own runs."
 SPARE = 3  # lines for the head of the table
 MOST = 3  # settings of workloads that are named
 JOBS = "jobs.size-"  # metrics: how many jobs of a class there are, whatever becomes of them

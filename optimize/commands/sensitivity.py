@@ -22,7 +22,6 @@ from gridtune.scenarios.execution.prepare import prepare, workers
 from gridtune.scenarios.results.files import writable_folder, write_json
 from gridtune.scenarios.results.locks import own_folder, results_folder
 from gridtune.scenarios.results.text import text_table, wrapped
-from gridtune.scenarios.tables.search import SearchSpec
 from gridtune.scenarios.whole_files import replace_text
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 
@@ -94,7 +93,7 @@ def _of_scenario(asked: SensitivityRequest) -> Sensitivity:
     scenario = load_scenario(asked.subject).override(values)
     space = Space.of(scenario, asked.vary)
     check_not_set(space, scenario, values)
-    wanted = asked.objectives or (scenario.spec.search or SearchSpec()).objectives
+    wanted = asked.objectives or scenario.spec.searching.objectives
     check_measured(wanted, space, [Case(scenario.name, scenario, asked.seed)])
     plan = design(asked.method or "morris", space, asked.samples, asked.seed)
     progress = progress_of()

@@ -7,60 +7,38 @@ configuration: only these runs say what a recommendation gains and costs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import ceil
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.elimination import Candidate, Elimination, breaks
 from gridtune.optimize.recommend.harm import (
-    MUCH,
-    beyond,
     harms,
     harms_in_some,
-    harms_of_replay,
-    ratio,
     worst_of,
 )
 from gridtune.optimize.recommend.plan import Plan, plan
+from gridtune.optimize.recommend.replays import Replays, blamed, by_case
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Change
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
 from gridtune.optimize.replication.compare import shares, signs
-from gridtune.optimize.replication.guards import worst_wait
-from gridtune.optimize.runs.blocks import Block, Sample, means_of
+from gridtune.optimize.runs.blocks import Block, Sample
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_ELIMINATION
 from gridtune.optimize.search_space.space import Configuration, key
-from gridtune.scenarios.tables.search import SearchSpec
 from gridtune.threads import one_thread
 
 CONFIRMED = 0.8  # of each significant gain, on the seeds of the confirmation, which chance moves, too
 PART = 1 / 3  # of each significant gain, that an alternative of at most half of the changes keeps
 MOST = 3  # recommendations
-TOO_LITTLE = "too little is left; more --runs or --time allow it"
 ROUNDS = 3  # in which others are tried where all were refused
-
-
-class Replay(NamedTuple):
-    """What replays of the log say of a configuration.
-
-    Attributes:
-        broken: metrics whose constraints it breaks; none where a replay failed, None if it keeps all.
-        harmed: metrics that get worse; where a guard is broken, the wait that is farthest beyond its bound.
-        remarks: why harm may have been missed, a line each.
-    """
-
-    broken: tuple[str, ...] | None
-    harmed: tuple[Harm, ...] = ()
-    remarks: tuple[str, ...] = ()
 
 
 class Recommender:
@@ -92,9 +70,7 @@ class Recommender:
     ) -> None:
         self._evaluator, self._front, self._left, self._number = evaluator, front, left, number
         self._settings, self._objectives = evaluator.settings, front.objectives
-        self._replay, self._overtime = replay, overtime
-        self._whole = Block(evaluator, [AS_LOGGED])  # whole logs as they are
-        self._busier = Block(evaluator, [BUSIER])  # the same under a higher load
+        self._replays = Replays(evaluator, left, replay, overtime)
         self._aside: list[Candidate] = []  # that break a constraint in the log with all their changes
         self._subsets = Subsets(front, self._settings)
         self.refused: dict[int, tuple[str, ...]] = {}
@@ -119,8 +95,8 @@ class Recommender:
             return ()
         certain = self._front.certain
         # Replays of what is left of a candidate; without a screening its own, and the baseline's, as logged.
-        new = self._whole.new([{}, *(one.origin.values for one in candidates)])
-        chosen = self._plan(candidates, (3 if new else 2) * self._replay)
+        new = self._replays.as_logged.new([{}, *(one.origin.values for one in candidates)])
+        chosen = self._plan(candidates, (3 if new else 2) * self._replays.weight)
         if not chosen.changes:
             note = "note: too few runs are left to confirm recommendations; more --runs or --time allow it"
             if note not in self._evaluator.notes:
@@ -160,15 +136,15 @@ class Recommender:
 
         Others are set aside: with fewer changes they may keep them. All are left if runs allow no replay.
         """
-        if not self._replay:
+        replays = self._replays
+        if not replays.weight:
             return candidates
         passed = list[Candidate]()
         for one in candidates:
-            new = sum(len(block.new([{}, one.origin.values])) for block in (self._whole, self._busier))
-            chosen = self._plan([*passed, one], 2 * self._replay, new * self._replay)
+            chosen = self._plan([*passed, one], 2 * replays.weight, replays.cost(one.origin.values))
             if len(chosen.changes) <= len(passed):
                 return passed if one is not candidates[0] else candidates
-            replay = self._replayed(one.origin.values)
+            replay = replays.of(one.origin.values)
             if replay.broken is None:
                 passed.append(one)
                 continue
@@ -227,19 +203,6 @@ class Recommender:
             found, key=lambda one: not any(sure(gain, better=True) for gain in gains(front, one.origin))
         )
 
-    def _worse_on_logs(self, sparse: Configuration, whole: Configuration) -> bool:
-        """Whether a sparse configuration harms much more than the whole one on the logs, or fails there."""
-        if not self._replay or sparse == whole:
-            return False
-        for replayed in (self._whole.run, self._under_load):
-            start, before, after = replayed([{}, whole, sparse])
-            if start is None or before is None or after is None:
-                return before is not None
-            harmed = harms_of_replay(before.means, after.means, self._evaluator.table.units)
-            if any(ratio(one) > MUCH for one in beyond(harmed, start.means)):
-                return True
-        return False
-
     def _confirmed(
         self, candidate: Candidate, block: Block, tests: int, waiting: int
     ) -> list[tuple[Candidate, Recommendation]]:
@@ -264,7 +227,7 @@ class Recommender:
             if sample is None:
                 continue
             kept = 1.0 if whole is None else self._elimination.kept(sample, whole, start, block)
-            if kept < PART or (whole is not None and self._worse_on_logs(one.sparse, values)):
+            if kept < PART or (whole is not None and self._replays.worse(one.sparse, values)):
                 continue
             if kept >= CONFIRMED:
                 made = self._borne_out(one, one.sparse, sample, start, block, tests)
@@ -290,7 +253,7 @@ class Recommender:
         yield candidate
         few, every = len(candidate.changed), candidate.ordered
         larger = self._elimination.reduced(candidate, every[: (few + len(every) + 1) // 2])
-        kept = ceil((2 * waiting + 2) * self._replay) + waiting * self._settings.replications
+        kept = ceil((2 * waiting + 2) * self._replays.weight) + waiting * self._settings.replications
         left = self._left() - kept * len(self._settings.run_in)
         if few < len(larger.changed) < len(every) and block.cost([larger.sparse]) <= left:
             yield larger
@@ -309,14 +272,15 @@ class Recommender:
         changes = {one.name: sample.change(one, start) for one in self._objectives}
         broken = breaks(block, start, sample)
         if broken or not any(self._gained(one, tests) for one in changes.values()):
-            self._refuse(number, broken, self._blamed(start, sample))
+            bounds = self._settings.scenario.spec.searching.starvation
+            self._refuse(number, broken, blamed(start, sample, bounds))
             return None
         harmed = harms(start.metrics, sample.metrics, units, changes)
         # What the mean over the cases hides is told of objectives, too.
-        harmed += _by_case(start, sample, lambda was, now: harms(was, now, units, ()))
+        harmed += by_case(start, sample, lambda was, now: harms(was, now, units, ()))
         seldom, remarks = tuple[Harm, ...](), self.remarks
-        if self._replay:
-            replay = self._replayed(configuration)
+        if self._replays.weight:
+            replay = self._replays.of(configuration)
             if replay.broken is not None:
                 self._refuse(number, replay.broken, replay.harmed)
                 return None
@@ -329,52 +293,11 @@ class Recommender:
         harmed = worst_of(harmed) + seldom
         return self._made(candidate, configuration, changes, harmed, sample.evaluation.replications)
 
-    def _replayed(self, configuration: Configuration) -> Replay:
-        """Replays of the log as it is, and with more jobs as far as runs allow."""
-        units, whole, busier = self._evaluator.table.units, self._whole, self._busier
-        before, after = whole.run([{}, configuration])
-        if before is None or after is None:
-            why = whole.failures.get(key({})) or whole.failures[key(configuration)]
-            self._evaluator.note(f"note: the log could not be replayed: {why}")
-            return Replay(())
-        if broken := breaks(whole, before, after):
-            return Replay(broken, self._blamed(before, after, replay=True))
-        harmed = harms_of_replay(before.means, after.means, units)
-        harmed += _by_case(
-            before, after, lambda was, now: harms_of_replay(means_of(was), means_of(now), units)
-        )
-        before, after = self._under_load([{}, configuration])
-        if before is None or after is None:
-            why = busier.failures.get(key({})) or busier.failures.get(key(configuration), TOO_LITTLE)
-            return Replay(None, harmed, (f"The log was not replayed with more jobs: {why}",))
-        broken = tuple(one for one in breaks(busier, before, after) if one not in busier.broken(before))
-        if broken:
-            return Replay(broken, self._blamed(before, after, replay=True, load=LOAD))
-        return Replay(None, harmed + harms_of_replay(before.means, after.means, units, LOAD))
-
-    def _refuse(self, number: int, broken: tuple[str, ...], blamed: Sequence[Harm] = ()) -> None:
+    def _refuse(self, number: int, broken: tuple[str, ...], waits: Sequence[Harm] = ()) -> None:
         """Note why a configuration is not recommended."""
         self.refused[number] = broken
-        if blamed and EXCESS_WAIT in broken:
-            self.blamed[number] = blamed[0]
-
-    def _blamed(self, start: Sample, sample: Sample, **where: Any) -> tuple[Harm, ...]:
-        """The wait that is farthest beyond what the guard against starvation allows, if one is."""
-        bounds = (self._settings.scenario.spec.search or SearchSpec()).starvation
-        name = worst_wait(sample.means, start.means, bounds)
-        if name is None:
-            return ()
-        before, after = start.means[name], sample.means[name]
-        gap = after - before
-        return (Harm(name, "s", before, after, gap, gap, **where),)
-
-    def _under_load(self, configurations: Sequence[Configuration]) -> list[Sample | None]:
-        """Replays of the logs with more jobs; None if these would take more than the runs that are left."""
-        new = len(self._busier.new(configurations))
-        cost = (new * self._replay + self._settings.replications) * len(self._settings.run_in)
-        if new and cost > max(self._left(), self._overtime * len(self._evaluator.table)):
-            return [None] * len(configurations)
-        return self._busier.run(configurations)
+        if waits and EXCESS_WAIT in broken:
+            self.blamed[number] = waits[0]
 
     def _made(
         self,
@@ -440,16 +363,3 @@ class Recommender:
         """Whether an objective gets better, significantly (95 %) in the family of so many tests."""
         sure = one.difference.confidence or 0.0
         return one.better and (self._front.certain or (1 - sure) * tests <= 1 - INTERVAL)
-
-
-def _by_case(
-    before: Sample,
-    after: Sample,
-    find: Callable[[Mapping[str, Sequence[float]], Mapping[str, Sequence[float]]], tuple[Harm, ...]],
-) -> tuple[Harm, ...]:
-    """Harm in each of several cases; none where there is one."""
-    return tuple(
-        replace(harm, case=case)
-        for case, runs in after.by_case.items()
-        for harm in find(before.by_case[case], runs)
-    )

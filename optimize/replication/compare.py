@@ -28,7 +28,8 @@ def costs(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objecti
     means = means.reshape(len(estimates), len(objectives)) * signs(objectives)
     counts = np.array([replications(row) for row in estimates])
     if len(estimates) and counts.min() < counts.max():
-        means = common_scale(observed(estimates, objectives), counts)
+        each = [[row[objective.name].values for objective in objectives] for row in estimates]
+        means = common_scale(padded(each, len(objectives)) * signs(objectives)[:, None], counts)
     return level(means, [objective.resolution for objective in objectives])
 
 
@@ -54,12 +55,6 @@ def common_scale(values: Array, counts: Array) -> Array:
         step = longer[:, :, :more].mean(axis=2) - longer[:, :, :few].mean(axis=2)
         means[counts <= few] += step.mean(axis=0)
     return np.asarray(means)
-
-
-def observed(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objective]) -> Array:
-    """Single values to be minimised, configurations x objectives x replications, filled up with 0."""
-    each = [[row[objective.name].values for objective in objectives] for row in estimates]
-    return padded(each, len(objectives)) * signs(objectives)[:, None]
 
 
 def padded(each: Sequence[Sequence[Sequence[float]]], columns: int) -> Array:

@@ -14,8 +14,7 @@ import numpy as np
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.hypervolume import hypervolume
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING, difference
-from gridtune.optimize.records.evaluations import Objective, replications, side_by_side
-from gridtune.optimize.replication.compare import observed
+from gridtune.optimize.records.evaluations import Objective, side_by_side
 
 Interval = tuple[float, float] | tuple[None, None]
 
@@ -84,20 +83,15 @@ def _welch(first: Sequence[float], second: Sequence[float]) -> Interval:
 def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
     """The fronts of two studies with the same objectives: hypervolume, and the best of each objective.
 
-    Values are means over the replications that both have, if there are any, so that equal configurations are
-    equal; each front by itself uses all of its own replications. Both hypervolumes have the reference point
-    of the first. Their difference has no interval: other seeds of the sampler would change it, too.
+    Hypervolumes are those of estimated means, both with the reference point of the first. Their difference
+    has no interval: other seeds of the sampler would change it, too. The best of an objective are compared
+    by their runs.
 
     Args:
         a, b: fronts with members.
         common: whether replications of the same number share random numbers.
     """
-    estimates = [[member.estimates for member in front.on_front] for front in (a, b)]
-    runs = [observed(some, a.objectives)[:, :, : min(map(replications, some))] for some in estimates]
-    if common:  # the replications that all members of both have
-        count = min(part.shape[2] for part in runs)
-        runs = [part[:, :, :count] for part in runs]
-    first, second = (hypervolume(part.mean(axis=2), a.objectives, a.reference) for part in runs)
+    first, second = (hypervolume(one.costs(one.on_front), a.objectives, a.reference) for one in (a, b))
     gap = second - first
     here, there = (float(len(front.on_front)) for front in (a, b))
     rows = [

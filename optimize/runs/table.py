@@ -19,7 +19,6 @@ from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.optimize.studies.tables import Run
 from gridtune.scenarios.execution.replicate import Metrics, Task, summarise
-from gridtune.scenarios.tables.search import SearchSpec
 
 FIRST_VALIDATION = HELD_OUT
 FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATION + 2000
@@ -162,8 +161,7 @@ class RunTable:
         if self._loss:
             found |= {name: Metric(value, "") for name, value in excess_losses(run, baseline).items()}
         if self._waits:
-            bounds = (self.settings.scenario.spec.search or SearchSpec()).starvation
-            waits = excess_waits(run, baseline, bounds)
+            waits = excess_waits(run, baseline, self.settings.scenario.spec.searching.starvation)
             found |= {name: Metric(value, "s") for name, value in waits.items()}
         return found
 

@@ -15,7 +15,6 @@ from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import known_metrics, no_metric
 from gridtune.scenarios.simulation.simulate import build
-from gridtune.scenarios.tables.search import SearchSpec
 
 
 def objectives_of(names: Sequence[str]) -> tuple[Objective, ...]:
@@ -92,7 +91,7 @@ def problem_of(
     Raises:
         ScenarioError: what is asked for cannot be done, and why.
     """
-    spec = scenario.spec.search or SearchSpec()
+    spec = scenario.spec.searching
     space = Space.of(scenario, vary)
     notes = [*space.check(scenario), *(note for other in others for note in check_paths(space, other))]
     cases = cases_of([scenario, *others], seeds, seed)

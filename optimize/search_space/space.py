@@ -21,7 +21,7 @@ from gridtune.scenarios.document.paths import same_place
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.sweep import Bounds, parse_variation
-from gridtune.scenarios.tables.search import Choices, Range, SearchSpec
+from gridtune.scenarios.tables.search import Choices, Range
 
 Configuration = dict[str, Value]
 
@@ -50,8 +50,7 @@ class Space:
         Raises:
             ScenarioError: nothing is varied, or conditions that cannot be; every fault at once.
         """
-        spec = scenario.spec.search or SearchSpec()
-        given = {path: _parameter(path, part) for path, part in spec.space.items()}
+        given = {path: _parameter(path, part) for path, part in scenario.spec.searching.space.items()}
         changed = dict(_variation(text, given) for text in vary)
         parameters = {**given, **changed}
         if not parameters:

@@ -27,7 +27,9 @@ MAX_WAIT = {
     }
 }
 PREEMPTION = "preemption"
-DOUBT = "The simulated site is not like yours: on weeks held back, mean waits were {:.2f} times the log's."
+DOUBT = (
+    "The simulated site is not like yours: mean waits were {:.2f} times the log's, on weeks held back {:.2f}."
+)
 REPLICATIONS = 2  # of each configuration: a single run breaks the guard against starvation by chance
 OBJECTIVES = ("slowdown_mean", "waited_p95.worst-size", "slowdown_jain")
 PROMISE = """\
@@ -47,11 +49,12 @@ def scenario_text(found: Calibration, last: int | None = None, *, slurm: bool = 
     document = tomllib.loads(head)
     space = tomllib.loads(shipped_text("batch/replay"))["search"]["space"] | MAX_WAIT
     space = in_slurm(space, SITE) if slurm else space
+    doubt = DOUBT.format(found.best.fitted.ratio, found.tested.ratio)
     lines = [
         "[search]",
         f"objectives = {toml(list(OBJECTIVES))}",
         f"replications = {REPLICATIONS}",
-        *([] if holds(found) else [f"caveat = {toml(DOUBT.format(found.tested.ratio))}"]),
+        *([] if holds(found) else [f"caveat = {toml(doubt)}"]),
     ]
     held = dict(_holding(space, document))
     if start := _own(found.replaced, held):

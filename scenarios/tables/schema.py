@@ -95,6 +95,11 @@ class ScenarioSpec(Table):
     metrics: MetricsSpec = MetricsSpec()
     search: SearchSpec | None = None
 
+    @property
+    def searching(self) -> SearchSpec:
+        """What a search varies and trades off; the defaults where the scenario says nothing."""
+        return self.search or SearchSpec()
+
     def __repr__(self) -> str:
         written = [
             name for name in type(self).model_fields if name in self.model_fields_set and name not in TEXT

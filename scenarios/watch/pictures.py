@@ -93,8 +93,7 @@ def users(model: GridModel, drawing: Figure) -> str:
 
 def objectives(model: GridModel, drawing: Figure) -> str:
     """Objectives over time, one below the other: those of every search, and the scenario's own."""
-    own = model.source.spec.search or SearchSpec()
-    names = dict.fromkeys([*SearchSpec().objectives, *own.objectives])
+    names = dict.fromkeys([*SearchSpec().objectives, *model.source.spec.searching.objectives])
     rows = model.datacollector.model_vars
     drawing.subplots_adjust(top=0.94, hspace=0.2 + 0.2 * len(names))
     panels = drawing.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]

@@ -1,0 +1,130 @@
+"""Replays of whole logs: what a configuration does to the log as it is, and under a higher load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
+from gridtune.optimize.recommend.elimination import breaks
+from gridtune.optimize.recommend.harm import MUCH, beyond, harms_of_replay, ratio
+from gridtune.optimize.records.recommendation import Harm
+from gridtune.optimize.replication.guards import worst_wait
+from gridtune.optimize.runs.blocks import Block, Sample, means_of
+from gridtune.optimize.runs.evaluator import Evaluator
+from gridtune.optimize.search_space.space import Configuration, key
+from gridtune.scenarios.tables.search import Starvation
+
+TOO_LITTLE = "too little is left; more --runs or --time allow it"
+
+
+class Replay(NamedTuple):
+    """What replays of the log say of a configuration.
+
+    Attributes:
+        broken: metrics whose constraints it breaks; none where a replay failed, None if it keeps all.
+        harmed: metrics that get worse; where a guard is broken, the wait that is farthest beyond its bound.
+        remarks: why harm may have been missed, a line each.
+    """
+
+    broken: tuple[str, ...] | None
+    harmed: tuple[Harm, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+class Replays:
+    """Replays whole logs, each once.
+
+    Args:
+        evaluator: runs configurations.
+        left: gives the runs that may still be done.
+        weight: runs that one replay counts as; 0 if there is nothing to replay.
+        overtime: share of all runs that replays with more jobs may take although nothing is left.
+
+    Attributes:
+        as_logged: replays the logs as they are.
+    """
+
+    def __init__(self, evaluator: Evaluator, left: Callable[[], int], weight: float, overtime: float) -> None:
+        self.weight, self.as_logged = weight, Block(evaluator, [AS_LOGGED])
+        self._evaluator, self._left, self._overtime = evaluator, left, overtime
+        self._busier = Block(evaluator, [BUSIER])
+        self._bounds = evaluator.settings.scenario.spec.searching.starvation
+
+    def cost(self, configuration: Configuration) -> float:
+        """Runs that the replays of a configuration and of the baseline still count as."""
+        blocks = (self.as_logged, self._busier)
+        return self.weight * sum(len(block.new([{}, configuration])) for block in blocks)
+
+    def of(self, configuration: Configuration) -> Replay:
+        """Replays of the log as it is, and with more jobs as far as runs allow."""
+        evaluator, logged, busier = self._evaluator, self.as_logged, self._busier
+        units = evaluator.table.units
+        before, after = logged.run([{}, configuration])
+        if before is None or after is None:
+            why = logged.failures.get(key({})) or logged.failures[key(configuration)]
+            evaluator.note(f"note: the log could not be replayed: {why}")
+            return Replay(())
+        if broken := breaks(logged, before, after):
+            return Replay(broken, _replayed(blamed(before, after, self._bounds)))
+        harmed = harms_of_replay(before.means, after.means, units)
+        harmed += by_case(
+            before, after, lambda was, now: harms_of_replay(means_of(was), means_of(now), units)
+        )
+        before, after = self._under_load([{}, configuration])
+        if before is None or after is None:
+            why = busier.failures.get(key({})) or busier.failures.get(key(configuration), TOO_LITTLE)
+            return Replay(None, harmed, (f"The log was not replayed with more jobs: {why}",))
+        broken = tuple(one for one in breaks(busier, before, after) if one not in busier.broken(before))
+        if broken:
+            return Replay(broken, _replayed(blamed(before, after, self._bounds), LOAD))
+        return Replay(None, harmed + harms_of_replay(before.means, after.means, units, LOAD))
+
+    def worse(self, sparse: Configuration, whole: Configuration) -> bool:
+        """Whether a sparse configuration harms much more than the whole one on the logs, or fails there."""
+        if not self.weight or sparse == whole:
+            return False
+        for replayed in (self.as_logged.run, self._under_load):
+            start, before, after = replayed([{}, whole, sparse])
+            if start is None or before is None or after is None:
+                return before is not None
+            harmed = harms_of_replay(before.means, after.means, self._evaluator.table.units)
+            if any(ratio(one) > MUCH for one in beyond(harmed, start.means)):
+                return True
+        return False
+
+    def _under_load(self, configurations: Sequence[Configuration]) -> list[Sample | None]:
+        """Replays of the logs with more jobs; None if these would take more than the runs that are left."""
+        settings, new = self._evaluator.settings, len(self._busier.new(configurations))
+        cost = (new * self.weight + settings.replications) * len(settings.run_in)
+        if new and cost > max(self._left(), self._overtime * len(self._evaluator.table)):
+            return [None] * len(configurations)
+        return self._busier.run(configurations)
+
+
+def blamed(start: Sample, sample: Sample, bounds: Starvation) -> tuple[Harm, ...]:
+    """The wait that is farthest beyond what the guard against starvation allows, if one is."""
+    name = worst_wait(sample.means, start.means, bounds)
+    if name is None:
+        return ()
+    before, after = start.means[name], sample.means[name]
+    gap = after - before
+    return (Harm(name, "s", before, after, gap, gap),)
+
+
+def by_case(
+    before: Sample,
+    after: Sample,
+    find: Callable[[Mapping[str, Sequence[float]], Mapping[str, Sequence[float]]], tuple[Harm, ...]],
+) -> tuple[Harm, ...]:
+    """Harm in each of several cases; none where there is one."""
+    return tuple(
+        replace(harm, case=case)
+        for case, runs in after.by_case.items()
+        for harm in find(before.by_case[case], runs)
+    )
+
+
+def _replayed(harmed: Sequence[Harm], load: float = 1.0) -> tuple[Harm, ...]:
+    return tuple(replace(one, replay=True, load=load) for one in harmed)
