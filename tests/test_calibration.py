@@ -185,8 +185,8 @@ def test_whatever_policy_is_found_is_a_configuration_of_the_space_that_is_writte
     far = GoodnessOfFit(60.0, 1.3, {}, 0.0, 0.0)
     doubtful = replace(found, best=replace(found.best, tested=far))
     told = load_text(scenario_text(doubtful), tmp_path).spec.search.caveat
-    assert f"{found.best.fitted.ratio:.2f} times" in told, "on the weeks that were fitted"
-    assert "1.30" in told, "on those held back"
+    fitted = found.best.fitted.ratio
+    assert f"{fitted:.2f} times the log's, on weeks held back 1.30." in told, "of both parts of the log"
 
 
 def test_the_policy_of_the_site_is_tried_and_told_where_another_is_the_baseline(tmp_path, log_of):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
 from statistics import fmean
 
 from gridtune.model.metrics.registry import Definition, definition
 from gridtune.optimize.records.difference import difference
 from gridtune.optimize.records.recommendation import Harm
-from gridtune.optimize.replication.guards import ROUNDING
+from gridtune.optimize.replication.guards import ROUNDING, worst_wait
+from gridtune.optimize.runs.blocks import Sample
+from gridtune.scenarios.tables.search import Starvation
 
 LEAST = 0.1  # of the baseline's mean: what gets worse by less is not reported
 OWED = {"failed", "unhappy", "missed"}
@@ -125,6 +128,37 @@ def harms_in_some(
             gap = mean - start
             found.append(Harm(name, some[0].unit, start, mean, gap, gap, part=len(some) / count))
     return _ordered(found)
+
+
+def by_case(
+    baseline: Sample,
+    changed: Sample,
+    find: Callable[[Mapping[str, Sequence[float]], Mapping[str, Sequence[float]]], tuple[Harm, ...]],
+) -> tuple[Harm, ...]:
+    """Harm that is found in each of several cases; none where there is one."""
+    return tuple(
+        replace(harm, case=case)
+        for case, runs in changed.by_case.items()
+        for harm in find(baseline.by_case[case], runs)
+    )
+
+
+def blamed(
+    baseline: Sample, changed: Sample, bounds: Starvation, *, replay: bool = False, load: float = 1.0
+) -> tuple[Harm, ...]:
+    """The wait that is farthest beyond what the guard against starvation allows, if one is.
+
+    Args:
+        baseline, changed: the runs of both.
+        bounds: what is allowed.
+        replay, load: whether they are replays of logs, and of how many jobs, times the log's.
+    """
+    name = worst_wait(changed.means, baseline.means, bounds)
+    if name is None:
+        return ()
+    before, after = baseline.means[name], changed.means[name]
+    gap = after - before
+    return (Harm(name, "s", before, after, gap, gap, replay=replay, load=load),)
 
 
 def beyond(found: Iterable[Harm], baseline: Mapping[str, float]) -> list[Harm]:

@@ -16,13 +16,9 @@ import numpy as np
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.elimination import Candidate, Elimination, breaks
-from gridtune.optimize.recommend.harm import (
-    harms,
-    harms_in_some,
-    worst_of,
-)
+from gridtune.optimize.recommend.harm import blamed, by_case, harms, harms_in_some, worst_of
 from gridtune.optimize.recommend.plan import Plan, plan
-from gridtune.optimize.recommend.replays import Replays, blamed, by_case
+from gridtune.optimize.recommend.replays import Replays
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Change

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
 from gridtune.optimize.recommend.elimination import breaks
-from gridtune.optimize.recommend.harm import MUCH, beyond, harms_of_replay, ratio
+from gridtune.optimize.recommend.harm import MUCH, beyond, blamed, by_case, harms_of_replay, ratio
 from gridtune.optimize.records.recommendation import Harm
-from gridtune.optimize.replication.guards import worst_wait
 from gridtune.optimize.runs.blocks import Block, Sample, means_of
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.space import Configuration, key
-from gridtune.scenarios.tables.search import Starvation
 
 TOO_LITTLE = "too little is left; more --runs or --time allow it"
 
@@ -67,7 +64,7 @@ class Replays:
             evaluator.note(f"note: the log could not be replayed: {why}")
             return Replay(())
         if broken := breaks(logged, before, after):
-            return Replay(broken, _replayed(blamed(before, after, self._bounds)))
+            return Replay(broken, blamed(before, after, self._bounds, replay=True))
         harmed = harms_of_replay(before.means, after.means, units)
         harmed += by_case(
             before, after, lambda was, now: harms_of_replay(means_of(was), means_of(now), units)
@@ -78,7 +75,7 @@ class Replays:
             return Replay(None, harmed, (f"The log was not replayed with more jobs: {why}",))
         broken = tuple(one for one in breaks(busier, before, after) if one not in busier.broken(before))
         if broken:
-            return Replay(broken, _replayed(blamed(before, after, self._bounds), LOAD))
+            return Replay(broken, blamed(before, after, self._bounds, replay=True, load=LOAD))
         return Replay(None, harmed + harms_of_replay(before.means, after.means, units, LOAD))
 
     def worse(self, sparse: Configuration, whole: Configuration) -> bool:
@@ -101,30 +98,3 @@ class Replays:
         if new and cost > max(self._left(), self._overtime * len(self._evaluator.table)):
             return [None] * len(configurations)
         return self._busier.run(configurations)
-
-
-def blamed(start: Sample, sample: Sample, bounds: Starvation) -> tuple[Harm, ...]:
-    """The wait that is farthest beyond what the guard against starvation allows, if one is."""
-    name = worst_wait(sample.means, start.means, bounds)
-    if name is None:
-        return ()
-    before, after = start.means[name], sample.means[name]
-    gap = after - before
-    return (Harm(name, "s", before, after, gap, gap),)
-
-
-def by_case(
-    before: Sample,
-    after: Sample,
-    find: Callable[[Mapping[str, Sequence[float]], Mapping[str, Sequence[float]]], tuple[Harm, ...]],
-) -> tuple[Harm, ...]:
-    """Harm in each of several cases; none where there is one."""
-    return tuple(
-        replace(harm, case=case)
-        for case, runs in after.by_case.items()
-        for harm in find(before.by_case[case], runs)
-    )
-
-
-def _replayed(harmed: Sequence[Harm], load: float = 1.0) -> tuple[Harm, ...]:
-    return tuple(replace(one, replay=True, load=load) for one in harmed)

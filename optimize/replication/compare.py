@@ -25,11 +25,12 @@ def costs(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objecti
     adjusted to the replications of the configuration that has most; see `common_scale`.
     """
     means = np.array([[row[o.name].mean for o in objectives] for row in estimates], dtype=float)
-    means = means.reshape(len(estimates), len(objectives)) * signs(objectives)
+    turned = signs(objectives)
+    means = means.reshape(len(estimates), len(objectives)) * turned
     counts = np.array([replications(row) for row in estimates])
     if len(estimates) and counts.min() < counts.max():
         each = [[row[objective.name].values for objective in objectives] for row in estimates]
-        means = common_scale(padded(each, len(objectives)) * signs(objectives)[:, None], counts)
+        means = common_scale(padded(each, len(objectives)) * turned[:, None], counts)
     return level(means, [objective.resolution for objective in objectives])
 
 

@@ -151,7 +151,7 @@ class Scenario(documents.Scenario):
         """What a search would vary, for a notebook."""
         import pandas as pd
 
-        if self.spec.search is None or not self.spec.search.space:
+        if not self.spec.searching.space:
             return None
         rows = {path: [str(values)] for path, values in self.document["search"]["space"].items()}
         table = pd.DataFrame.from_dict(rows, orient="index", columns=["searched"])

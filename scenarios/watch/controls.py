@@ -68,7 +68,7 @@ def controls_of(scenario: Scenario) -> dict[str, Control]:
     make sense for a search. What the scenario refuses is not offered.
     """
     known: dict[str, Choices | Range] = {}
-    left = dict(scenario.spec.search.space) if scenario.spec.search is not None else {}
+    left = dict(scenario.spec.searching.space)
     while ready := [path for path, part in left.items() if part.when.keys() <= known.keys()]:
         known |= {path: left.pop(path) for path in ready}
     searched = list(known)
