@@ -192,7 +192,7 @@ def parts_text(data: dict[str, Any], scenario: str) -> str:
     ]
     said = (
         f"In `{scenario}`, this moves between {100 * min(middle):.0f} % and {100 * max(middle):.0f} % of the "
-        f"jobs of another component by a second or more (medians over {len(seeds)} seeds, for {len(shares)} pairs)."
+        f"jobs of another one by a second or more (medians over {len(seeds)} seeds, for {len(shares)} pairs)."
     )
     return fill(" ".join([said, *seldom]), 150)
 

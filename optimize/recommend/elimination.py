@@ -37,8 +37,6 @@ class Candidate:
         origin: the configuration on the front.
         sparse: its values with as few changes as suffice.
         changed: parameters that are changed there, the most effective first.
-        ordered: all its changed parameters, the most effective first.
-        fewer: whether it is an alternative with fewer changes to one that gains more.
     """
 
     chosen: list[Objective]
@@ -46,8 +44,6 @@ class Candidate:
     origin: Evaluation
     sparse: Configuration
     changed: list[str]
-    ordered: list[str]
-    fewer: bool = False
 
 
 class Elimination:
@@ -83,7 +79,7 @@ class Elimination:
             return None
         if chosen.single:
             changed, active, size = self._by_loss(candidate, block, start, whole)
-            candidate = replace(candidate, ordered=changed)
+            candidate = replace(candidate, changed=changed)
         else:
             active, size = len(changed), self._subsets.enough(changed, values, KEEP)
         best, low, high = candidate, 0, len(changed)  # so many keep too little, so many keep enough

@@ -7,7 +7,7 @@ configuration: only these runs say what a recommendation gains and costs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import ceil
 
@@ -32,7 +32,6 @@ from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.threads import one_thread
 
 CONFIRMED = 0.8  # of each significant gain, on the seeds of the confirmation, which chance moves, too
-PART = 1 / 3  # of each significant gain, that an alternative of at most half of the changes keeps
 MOST = 3  # recommendations
 ROUNDS = 3  # in which others are tried where all were refused
 
@@ -109,13 +108,13 @@ class Recommender:
         candidates = [one for one in thinned if one is not None]
         some = [values for one in candidates for values in (one.sparse, one.origin.values)]
         confirmation.run([{}, *some] if some else [])
-        tests, confirmed = len(candidates) * len(self._objectives), list[tuple[Candidate, Recommendation]]()
-        for waiting, one in zip(range(len(candidates), 0, -1), candidates, strict=True):
-            confirmed += self._confirmed(one, confirmation, tests, waiting)
+        tests = len(candidates) * len(self._objectives)
         found: dict[str, tuple[Candidate, Recommendation]] = {}
-        for one, made in sorted(confirmed, key=lambda pair: pair[0].fewer):  # alternatives come last
-            found.setdefault(key(made.values), (one, made))
-        every = [made for _, made in found.values()][:MOST]
+        for one in candidates:
+            made = self._confirmed(one, confirmation, tests)
+            if made is not None:
+                found.setdefault(key(made.values), (one, made))
+        every = [made for _, made in found.values()]
         return tuple(
             replace(self._with_shares(made, elimination), letter=letter, title=self._title(one, made, every))
             for letter, (one, made) in zip("ABC", found.values(), strict=False)
@@ -165,7 +164,6 @@ class Recommender:
             [one for one, mine in zip(self._objectives, first, strict=True) if mine],
             self._objectives,
             compromise=candidate.compromise,
-            fewer=candidate.fewer,
         )
 
     def _candidates(self) -> list[Candidate]:
@@ -193,66 +191,35 @@ class Recommender:
         for at, objectives in list(chosen.items())[:MOST]:
             origin = members[at].evaluation
             changed = self._subsets.ordered(origin.values)
-            found.append(Candidate(objectives, at == compromise, origin, origin.values, changed, changed))
+            found.append(Candidate(objectives, at == compromise, origin, origin.values, changed))
         sure = self._elimination.sure
         return sorted(
             found, key=lambda one: not any(sure(gain, better=True) for gain in gains(front, one.origin))
         )
 
-    def _confirmed(
-        self, candidate: Candidate, block: Block, tests: int, waiting: int
-    ) -> list[tuple[Candidate, Recommendation]]:
-        """What the runs of the confirmation bear out of a candidate, the best first.
-
-        That is the sparse configuration, one with more of the changes if runs are left, or the whole one. The
-        whole one has an alternative if at most half of its changes keep `PART` of its gains.
+    def _confirmed(self, candidate: Candidate, block: Block, tests: int) -> Recommendation | None:
+        """What the runs of the confirmation bear out of a candidate: the sparse configuration, or the whole.
 
         Args:
             candidate: that was thinned out.
             block: runs the confirmation.
             tests: as there are several, one of them must be the surer (Bonferroni).
-            waiting: candidates that need runs, this one included.
         """
-        values = candidate.origin.values
-        start, whole = block.run([{}, values])
+        sparse, values = candidate.sparse, candidate.origin.values
+        start, whole, part = block.run([{}, values, sparse])
         if start is None:
-            return []
-        made, fewer, alternative = None, candidate, None
-        for one in self._reduced(candidate, block, waiting):
-            sample = block.run([one.sparse])[0]
-            if sample is None:
-                continue
-            kept = 1.0 if whole is None else self._elimination.kept(sample, whole, start, block)
-            if kept < PART or (whole is not None and self._replays.worse(one.sparse, values)):
-                continue
-            if kept >= CONFIRMED:
-                made = self._borne_out(one, one.sparse, sample, start, block, tests)
-                if made is not None:
-                    candidate = one
-                    break
-            elif alternative is None:
-                fewer = replace(one, fewer=True)
-                alternative = self._borne_out(fewer, one.sparse, sample, start, block, 2 * tests)
-        if made is None and whole is not None:
+            return None
+        made = None
+        if part is not None and (whole is None or self._stands(candidate, part, whole, start, block)):
+            made = self._borne_out(candidate, sparse, part, start, block, tests)
+        if made is None and whole is not None and sparse != values:
             made = self._borne_out(candidate, values, whole, start, block, tests)
-        if made is None and alternative is not None:
-            self.refused.pop(candidate.origin.number, None)
-            return [(replace(fewer, fewer=False), alternative)]
-        if made is None:
-            return []
-        if alternative is None or 2 * len(alternative.changes) > len(made.changes):
-            return [(candidate, made)]
-        return [(candidate, made), (replace(fewer, compromise=False), alternative)]
+        return made
 
-    def _reduced(self, candidate: Candidate, block: Block, waiting: int) -> Iterator[Candidate]:
-        """The sparse configuration, and one with half of the changes that it lacks if runs are left."""
-        yield candidate
-        few, every = len(candidate.changed), candidate.ordered
-        larger = self._elimination.reduced(candidate, every[: (few + len(every) + 1) // 2])
-        kept = ceil((2 * waiting + 2) * self._replays.weight) + waiting * self._settings.replications
-        left = self._left() - kept * len(self._settings.run_in)
-        if few < len(larger.changed) < len(every) and block.cost([larger.sparse]) <= left:
-            yield larger
+    def _stands(self, candidate: Candidate, part: Sample, whole: Sample, start: Sample, block: Block) -> bool:
+        """Whether the sparse configuration keeps the gains of the whole one, and nothing gets worse."""
+        kept = self._elimination.kept(part, whole, start, block)
+        return kept >= CONFIRMED and not self._replays.worse(candidate.sparse, candidate.origin.values)
 
     def _borne_out(
         self,
@@ -319,7 +286,7 @@ class Recommender:
             number=origin.number if configuration == origin.values else self._number(configuration),
             values=configuration,
             changes=tuple(changes),
-            without_effect=tuple(path for path in origin.values if path not in told and not candidate.fewer),
+            without_effect=tuple(path for path in origin.values if path not in told),
             objectives=objectives,
             harms=harmed,
             replications=replications,

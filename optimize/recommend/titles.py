@@ -15,7 +15,6 @@ def title_of(
     among: Sequence[Objective],
     *,
     compromise: bool = False,
-    fewer: bool = False,
 ) -> str:
     """A title without superlatives that another configuration would deserve; at least what is better.
 
@@ -25,14 +24,12 @@ def title_of(
         unrivalled: objectives in which no configuration on the front is better.
         among: all objectives.
         compromise: whether it was chosen as the compromise.
-        fewer: whether it is an alternative with fewer changes.
     """
     told = [one for one in chosen if one in gained]
     best = [f"{_ways(one)[1]} {_called(one, among)}" for one in told if one in unrivalled]
     rest = [one for one in told if one not in unrivalled] or ([] if best or compromise else gained)
     better = [" and ".join(f"{_ways(one)[0]} {_called(one, among)}" for one in rest)] if rest else []
-    more = ["compromise"] * compromise + ["fewer changes"] * fewer
-    return ", ".join([*best, *better, *more])
+    return ", ".join([*best, *better, *["compromise"] * compromise])
 
 
 def _ways(objective: Objective) -> tuple[str, str]:
