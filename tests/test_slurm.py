@@ -197,7 +197,8 @@ def test_lines_that_change(as_slurm):
         "PriorityType=priority/multifactor", "PriorityWeightAge=100", "PriorityWeightFairshare=1000",
         "PriorityWeightJobSize=0", "PriorityWeightPartition=0",
         "PriorityMaxAge=3-00:00:00", "PriorityFavorSmall=NO", "PriorityDecayHalfLife=14-00:00:00",
-        "PriorityFlags=FAIR_TREE", "SchedulerParameters=bf_interval=60,bf_window=2880,bf_max_job_test=1000",
+        "PriorityFlags=FAIR_TREE",
+            f"{BACKFILL},bf_job_part_count_reserve=0",
         "PreemptType=preempt/qos", "PreemptMode=REQUEUE",
         "PartitionName=debug MaxTime=0-00:30:00 PriorityTier=10",
         "PartitionName=work MaxTime=1-00:00:00 PriorityTier=1",
@@ -234,7 +235,6 @@ def test_a_priority_of_a_queue_is_a_factor_where_it_is_weighed_and_a_tier_elsewh
         ({"policy.max_wait": 604800.0}, "site.cluster.policy.max_wait = 604800.0"),
         ({"quota.group_running": 5}, "site.cluster.quota.group_running = 5.0"),
         ({"policy.weight_shortness": 3.0}, "weight_shortness = 3: needs a site_factor plug-in"),
-        ({"policy.reservations": 4}, "reservations = 4: backfill of Slurm plans all that it looks at"),
         ({"nodes": 90}, "site.cluster.nodes"),
         (
             {"quota.user_share": 0.5},
@@ -298,6 +298,7 @@ def _log_of(seed, folder):
     return write("log.swf")
 
 
+BACKFILL = "SchedulerParameters=bf_interval=60,bf_window=2880,bf_max_job_test=1000"
 PARTITIONS = """\
 SchedulerType=sched/backfill
 PreemptType=preempt/qos
@@ -400,7 +401,7 @@ def test_what_slurm_cannot_have_is_told_before_the_lines_and_nothing_is_made_up(
     text = slurm_changes(as_slurm, as_slurm.override(deep)).text()
     first, *rest = text.splitlines()
     assert "no counterpart" in first
-    assert "SchedulerParameters=bf_window=2880" in rest
+    assert "SchedulerParameters=bf_window=2880,bf_job_part_count_reserve=0" in rest
     assert sum("interval = 0" in line or "queue_depth = 0" in line for line in rest) == 2
     others = slurm_changes(load("batch/replay"), as_slurm.override({f"{policy}.rule": "f2"}))
     assert not [line for line in others.lines if line.startswith("Priority")]
@@ -415,6 +416,27 @@ def test_preemption_as_slurm_has_it(as_slurm):
         "modify qos Q set MaxWall=0-02:00:00 Preempt=normal",
         "modify qos normal set GraceTime=0",
     ]
-    on = slurm_changes(off, off.override({f"{place}.express": 60.0, f"{place}.mode": "suspend"}))
+    on_suspended = off.override({f"{place}.express": 60.0, f"{place}.mode": "suspend"})
+    on = slurm_changes(off, on_suspended)
     assert "PreemptMode=SUSPEND,GANG" in on.lines
-    assert [one for one in on.without if one.startswith("express: users")]
+    assert [one for one in on.without if one.startswith("express: here every short job has it")]
+    turns = "preemption.mode = suspend: within a partition, jobs take turns in Slurm; all keep their memory"
+    assert turns in on.without
+    assert turns not in slurm_changes(on_suspended, off).without
+
+
+def test_so_many_reservations_as_slurm_has_for_each_partition(as_slurm, tmp_path):
+    conf = _written(tmp_path, "slurm.conf", "SchedulerParameters=bf_job_part_count_reserve=5\n")
+    assert slurm_seed(conf).policy["reservations"] == 5
+    assert not slurm_seed(conf).without
+    few = as_slurm.override({"site.cluster.policy.reservations": 4})
+    made = slurm_changes(as_slurm, few)
+    assert [line.rpartition(",")[2] for line in made.lines] == ["bf_job_part_count_reserve=4"]
+    told = "reservations = 4: of all jobs; in Slurm, of each partition's"
+    assert told in made.without
+    queue = {"site.cluster.queue": [{"name": "work"}]}
+    assert told not in slurm_changes(as_slurm, few.override(queue)).without
+    for policy, count in (("easy", 1), ("fair-share", 1), ("conservative", 0)):
+        site = load("batch/replay").override({"site.cluster.policy": policy})
+        (line,) = [one for one in slurm_changes(as_slurm, site).lines if one.startswith("Scheduler")]
+        assert line == f"SchedulerParameters=bf_job_part_count_reserve={count}"

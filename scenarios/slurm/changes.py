@@ -1,6 +1,8 @@
 """Which lines of a slurm.conf change from one scenario to another, and what of the change has no counterpart.
 
-Source: slurm.conf(5), sacctmgr(1). Backfill of Slurm plans a start for every job that it looks at.
+Source: slurm.conf(5), sacctmgr(1). Backfill of Slurm plans a start for every job that it looks at, or for so
+many of each partition (`bf_job_part_count_reserve`). Gang scheduling suspends a job for good only where the
+other one has another partition: within one they take turns.
 """
 
 from __future__ import annotations
@@ -141,19 +143,23 @@ def _options(site: SiteSpec, scale: float) -> Iterator[tuple[str, str]]:
     yield "SchedulerType", "sched/builtin" if strict else "sched/backfill"
     if isinstance(policy, Priority):
         yield from _multifactor(policy, scale)
-        if not strict:
-            yield PARAMETERS, ",".join(_backfill(policy))
     elif isinstance(policy, FairShare):
         yield "PriorityType", "priority/multifactor"
         yield WEIGHTS["weight_fairshare"], "1000"
         yield "PriorityDecayHalfLife", duration(policy.half_life)
     else:
         yield "PriorityType", "priority/basic"
-    preemption = site.preemption
-    on = preemption is not None and bool(preemption.express or preemption.qos)
-    yield "PreemptType", "preempt/qos" if on else "preempt/none"
-    mode = preemption.mode if on and preemption is not None else "off"
+    if not strict:
+        yield PARAMETERS, ",".join(_backfill(policy))
+    mode = _mode(site)
+    yield "PreemptType", "preempt/none" if mode == "off" else "preempt/qos"
     yield "PreemptMode", MODES.get(mode, mode.upper())
+
+
+def _mode(site: SiteSpec) -> str:
+    """How jobs make way for others; `off` where none does."""
+    one = site.preemption
+    return one.mode if one is not None and (one.express or one.qos) else "off"
 
 
 def _multifactor(policy: Priority, scale: float) -> Iterator[tuple[str, str]]:
@@ -173,12 +179,16 @@ def _multifactor(policy: Priority, scale: float) -> Iterator[tuple[str, str]]:
             yield "FairShareDampeningFactor", str(max(1, round(policy.damping)))
 
 
-def _backfill(policy: Priority) -> Iterator[str]:
+def _backfill(policy: Policy) -> Iterator[str]:
+    if not isinstance(policy, Priority):
+        yield f"bf_job_part_count_reserve={0 if policy.kind == 'conservative' else 1}"
+        return
     if policy.interval >= 1:
         yield f"bf_interval={round(policy.interval)}"
     yield f"bf_window={max(1, round(min(policy.window / 60.0, LONGEST_WINDOW)))}"
     if policy.queue_depth:
         yield f"bf_max_job_test={policy.queue_depth:.0f}"
+    yield f"bf_job_part_count_reserve={0 if policy.reservations == 'all' else policy.reservations}"
 
 
 def _partitions(site: SiteSpec) -> list[str]:
@@ -222,7 +232,7 @@ def _without(site: SiteSpec) -> Iterator[str]:
     if limited and site.preemption is not None and site.preemption.express:
         yield "limits of users that count jobs of all QOS together: a QOS counts its own jobs only"
     if policy.kind in ("easy", "fair-share"):
-        yield "one reservation, of the first job that waits: backfill of Slurm plans all that it looks at"
+        yield "one reservation whenever a job ends: Slurm plans every bf_interval seconds, in each partition"
     if policy.kind == "conservative":
         yield "a plan of all jobs whenever one ends: Slurm plans some, every bf_interval seconds"
     for queue in site.queue:
@@ -237,16 +247,19 @@ def _without(site: SiteSpec) -> Iterator[str]:
             yield "interval = 0: backfill of Slurm plans every bf_interval seconds, not whenever a job ends"
         if policy.reservations and not policy.queue_depth:
             yield "queue_depth = 0: backfill of Slurm looks at bf_max_job_test jobs, not at every one"
-        if policy.reservations not in (0, "all"):
-            yield f"reservations = {policy.reservations}: backfill of Slurm plans all that it looks at"
+        alike = len(site.queue) == 1 or (site.queue and all(one.partition for one in site.queue))
+        if policy.reservations not in (0, "all") and not alike:
+            yield f"reservations = {policy.reservations}: of all jobs; in Slurm, of each partition's"
     if quota.user_share < 1:
         yield "user_share: a larger job runs as its user's only one here; in Slurm it never starts"
     if quota.user_share < 1 or quota.user_slots != NO_LIMIT:
         yield "limits of users' processors: if a job waits for one, its user's later jobs wait; not in Slurm"
     if site.preemption is not None and site.preemption.express:
-        yield "express: users, or a submit plug-in, must ask for the QOS; here every short job has it"
-    if site.preemption is not None and site.preemption.mode == "checkpoint":
+        yield "express: here every short job has it; grant the QOS, and ask for it, as by a submit plug-in"
+    if _mode(site) == "checkpoint":
         yield "preemption.mode = checkpoint: REQUEUE, where jobs save their own progress"
+    if _mode(site) == "suspend":
+        yield "preemption.mode = suspend: within a partition, jobs take turns in Slurm; all keep their memory"
 
 
 def _others(old: SiteSpec, new: SiteSpec) -> Iterator[str]:

@@ -16,7 +16,9 @@ from gridtune.scenarios.slurm.conf import Line, SlurmConf, read_conf, read_qos, 
 
 NO_DECAY = 1e12  # s, a half-life after which nothing has faded
 HIGHEST = 1000.0  # what the largest weight becomes, where it is larger: only their ratios matter
-BACKFILL = {"bf_interval": "30", "bf_window": "1440", "bf_max_job_test": "500"}  # Slurm's defaults
+BACKFILL = {  # Slurm's defaults
+    "bf_interval": "30", "bf_window": "1440", "bf_max_job_test": "500", "bf_job_part_count_reserve": "0",
+}  # fmt: skip
 WEIGHTS = {
     "priorityweightage": "weight_age",
     "priorityweightfairshare": "weight_fairshare",
@@ -105,7 +107,7 @@ def _policy(conf: SlurmConf) -> dict[str, Any]:
         return made | {"reservations": 0}
     asked = BACKFILL | conf.parameters
     return made | {
-        "reservations": "all",
+        "reservations": int(asked["bf_job_part_count_reserve"]) or "all",
         "interval": float(asked["bf_interval"]),
         "window": float(asked["bf_window"]) * 60.0,
         "queue_depth": int(asked["bf_max_job_test"]),

@@ -1,4 +1,4 @@
-"""The search space that Slurm can have: priorities by factors, and a plan of all jobs that are looked at."""
+"""The search space that Slurm can have: priorities by factors, and plans by backfill."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ WITHOUT = {
 CHOICES: dict[str, list[Any]] = {
     "policy": ["fcfs", "priority"],
     "policy.rule": ["multifactor"],
-    "policy.reservations": ["all", 0],
     "policy.queue_depth": [100, 500, 1000],
     "policy.interval": [30.0, 300.0],
     "policy.damping": [1.0, 2.0, 5.0],
