@@ -189,8 +189,13 @@ def test_whatever_policy_is_found_is_a_configuration_of_the_space_that_is_writte
     assert f"{fitted:.2f} times the log's, on weeks held back 1.30." in told, "of both parts of the log"
 
 
-def test_the_policy_of_the_site_is_tried_and_told_where_another_is_the_baseline(tmp_path, log_of):
-    own = {"kind": "priority", "weight_age": 5.0, "reservations": "all", "interval": 7.0}
+@pytest.mark.parametrize("reservations", ["all", 5, 0])
+def test_the_policy_of_the_site_is_tried_and_told_where_another_is_the_baseline(
+    reservations, tmp_path, log_of
+):
+    own = {"kind": "priority", "weight_age": 5.0, "reservations": reservations}
+    own |= {"interval": 7.0} if reservations else {}
+    own |= {"window": 7200.0, "by": "account", "weight_queue": 3.0, "favour": "small", "queue_depth": 77}
     found = calibrated_as({"site.cluster.policy": "fcfs"})
     assert "start" not in scenario_text(found, slurm=True)
     fit_ = found.best.fitted
@@ -199,13 +204,8 @@ def test_the_policy_of_the_site_is_tried_and_told_where_another_is_the_baseline(
     space = Space.of(made)
     (start,) = made.spec.search.start
     (kept,) = starting_configurations([start], space, baseline_of(made, space), "mine")
-    names = {
-        "kind": "",
-        "weight_age": ".weight_age",
-        "reservations": ".reservations",
-        "interval": ".interval",
-    }
-    assert {name: kept[f"site.cluster.policy{path}"] for name, path in names.items()} == own
+    site = made.override({"site.cluster.policy": own})
+    assert made.override(kept).active == site.active, "with all of its defaults"
     said = " ".join(report_lines(found))
     assert "slurm.conf" in said
     assert "not gains over your settings" in said

@@ -197,14 +197,14 @@ def test_lines_that_change(as_slurm):
         "PriorityType=priority/multifactor", "PriorityWeightAge=100", "PriorityWeightFairshare=1000",
         "PriorityWeightJobSize=0", "PriorityWeightPartition=0",
         "PriorityMaxAge=3-00:00:00", "PriorityFavorSmall=NO", "PriorityDecayHalfLife=14-00:00:00",
-        "PriorityFlags=FAIR_TREE",
+        "# PriorityFlags: without NO_FAIR_TREE",
             f"{BACKFILL},bf_job_part_count_reserve=0",
         "PreemptType=preempt/qos", "PreemptMode=REQUEUE",
         "PartitionName=debug MaxTime=0-00:30:00 PriorityTier=10",
         "PartitionName=work MaxTime=1-00:00:00 PriorityTier=1",
     ]  # fmt: skip
     assert "modify qos normal set MaxJobsPerUser=20" in made.commands
-    assert "modify qos express set MaxWall=0-01:00:00 Preempt=normal" in made.commands
+    assert "modify qos express set MaxWall=0-01:00:00" in made.commands
     assert slurm_changes(as_slurm, as_slurm).text() == "# nothing changes\n"
 
 
@@ -212,8 +212,8 @@ def test_a_weight_that_changes_is_told_with_those_that_it_is_weighed_against(as_
     policy = "site.cluster.policy"
     made = slurm_changes(as_slurm, as_slurm.override({f"{policy}.weight_fairshare": 0.5}))
     assert list(made.lines) == [
-        "PriorityWeightAge=100000", "PriorityWeightFairshare=500", "PriorityWeightJobSize=0",
-        "PriorityWeightPartition=0",
+        "PriorityType=priority/multifactor", "PriorityWeightAge=100000", "PriorityWeightFairshare=500",
+            "PriorityWeightJobSize=0", "PriorityWeightPartition=0",
     ]  # fmt: skip
     assert not made.commands
     kept = ["limits of users that count jobs of all QOS together", "limits of users' processors", "express"]
@@ -221,7 +221,9 @@ def test_a_weight_that_changes_is_told_with_those_that_it_is_weighed_against(as_
     assert "scale your other weights" in made.text()
 
 
-@pytest.mark.parametrize(("weight", "key"), [(0.0, "PriorityTier"), (50.0, "PriorityJobFactor")])
+@pytest.mark.parametrize(
+    ("weight", "key"), [(0.0, "PriorityTier"), (50.0, "PriorityTier=1 PriorityJobFactor")]
+)
 def test_a_priority_of_a_queue_is_a_factor_where_it_is_weighed_and_a_tier_elsewhere(as_slurm, weight, key):
     weighed = as_slurm.override({"site.cluster.policy.weight_queue": weight})
     made = slurm_changes(weighed, weighed.override({"site.cluster.queue.work.priority": 4.0}))
@@ -410,10 +412,10 @@ def test_what_slurm_cannot_have_is_told_before_the_lines_and_nothing_is_made_up(
 def test_preemption_as_slurm_has_it(as_slurm):
     place = "site.cluster.preemption"
     off = as_slurm.override({f"{place}.express": 0.0, f"{place}.grace": 0.0})
-    assert "modify qos <the QOS that preempts> set Preempt=" in slurm_changes(as_slurm, off).commands
+    assert "modify qos <the QOS that preempts> set Preempt-=normal" in slurm_changes(as_slurm, off).commands
     longer = slurm_changes(as_slurm, as_slurm.override({f"{place}.express": 7200.0, f"{place}.grace": 0.0}))
     assert [one.replace("<the QOS that preempts>", "Q") for one in longer.commands] == [
-        "modify qos Q set MaxWall=0-02:00:00 Preempt=normal",
+        "modify qos Q set MaxWall=0-02:00:00",
         "modify qos normal set GraceTime=0",
     ]
     on_suspended = off.override({f"{place}.express": 60.0, f"{place}.mode": "suspend"})
@@ -432,11 +434,69 @@ def test_so_many_reservations_as_slurm_has_for_each_partition(as_slurm, tmp_path
     few = as_slurm.override({"site.cluster.policy.reservations": 4})
     made = slurm_changes(as_slurm, few)
     assert [line.rpartition(",")[2] for line in made.lines] == ["bf_job_part_count_reserve=4"]
-    told = "reservations = 4: of all jobs; in Slurm, of each partition's"
+    told = "reservations = 4: of all jobs; Slurm counts them in each partition"
     assert told in made.without
     queue = {"site.cluster.queue": [{"name": "work"}]}
     assert told not in slurm_changes(as_slurm, few.override(queue)).without
     for policy, count in (("easy", 1), ("fair-share", 1), ("conservative", 0)):
         site = load("batch/replay").override({"site.cluster.policy": policy})
         (line,) = [one for one in slurm_changes(as_slurm, site).lines if one.startswith("Scheduler")]
-        assert line == f"SchedulerParameters=bf_job_part_count_reserve={count}"
+        assert line == f"SchedulerParameters=bf_window=43200,bf_job_part_count_reserve={count}"
+
+
+def test_what_a_policy_no_longer_weighs_is_set_to_0(as_slurm):
+    place = "site.cluster.policy"
+    weighed = as_slurm.override({f"{place}.weight_qos": 7.0, f"{place}.qos": {"urgent": 1.0}})
+    for after in (
+        weighed.override({f"{place}.weight_qos": 0.0}),
+        load("batch/replay").override({place: "fair-share"}),
+    ):
+        lines = slurm_changes(weighed, after).lines
+        assert "PriorityWeightQOS=0" in lines
+        assert "PriorityWeightJobSize=0" in lines
+
+
+def test_how_jobs_make_way_is_set_for_the_qos_that_is_preempted(as_slurm):
+    place = "site.cluster.preemption"
+    made = slurm_changes(as_slurm, as_slurm.override({f"{place}.mode": "cancel", f"{place}.exempt": 60.0}))
+    assert made.lines == ["PreemptMode=CANCEL", "PreemptExemptTime=0-00:01:00"]
+    assert made.commands == ["modify qos normal set PreemptMode=cancel"]
+    first = slurm_changes(load("batch/replay"), as_slurm)
+    assert "modify qos express set Preempt+=normal" in first.commands
+    assert "# limits of a QOS need AccountingStorageEnforce=limits,qos\n" in first.text()
+    assert "AccountingStorageEnforce" not in made.text()
+    exempt = as_slurm.override({f"{place}.exempt": 60.0})
+    assert slurm_changes(exempt, as_slurm).lines == ["PreemptExemptTime=-1"]
+
+
+@pytest.mark.parametrize(
+    ("values", "line", "said"),
+    [
+        ({"by": "user"}, None, "by = user: Slurm compares accounts, and users within each"),
+        (
+            {"half_life": 5e11},
+            "PriorityDecayHalfLife=0",
+            "half_life without end: Slurm also needs a PriorityUsageResetPeriod",
+        ),
+        (
+            {"algorithm": "classic", "damping": 1.4},
+            "FairShareDampeningFactor=1",
+            "damping = 1.4: a whole number in Slurm",
+        ),
+        ({"interval": 20_000.0}, "SchedulerParameters=bf_interval=10800", None),
+    ],
+)
+def test_what_slurm_refuses_or_does_otherwise(as_slurm, values, line, said):
+    policy = {f"site.cluster.policy.{name}": value for name, value in values.items()}
+    made = slurm_changes(as_slurm, as_slurm.override(policy))
+    assert line is None or any(one.startswith(line) for one in made.lines)
+    assert said is None or said in made.without
+
+
+def test_backfill_that_is_off_and_a_second_qos_that_preempts(tmp_path):
+    conf = _written(tmp_path, "slurm.conf", "SchedulerParameters=bf_interval=-1\nPreemptType=preempt/qos\n")
+    rows = [qos_row(name="normal"), qos_row(name="high", preempt="normal", maxwall="60")]
+    rows.append(qos_row(name="vip", preempt="normal,high"))
+    seed = slurm_seed(conf, _written(tmp_path, "qos", "\n".join(rows)))
+    assert seed.policy["reservations"] == 0
+    assert "QOS vip preempt=normal,high" in seed.without

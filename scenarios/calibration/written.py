@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from math import isinf
 from pathlib import Path
 from typing import Any
@@ -56,20 +57,42 @@ def scenario_text(found: Calibration, last: int | None = None, *, slurm: bool = 
         f"replications = {REPLICATIONS}",
         *([] if holds(found) else [f"caveat = {toml(doubt)}"]),
     ]
-    held = dict(_holding(space, document))
-    if start := _own(found.replaced, held):
-        held |= {path: widened(held[path], value) for path, value in start.items()}
+    held = _holding(space, document)
+    if own := _own(found.replaced, held, document):
+        for path, value in own.items():  # what is not searched is as the site has it
+            fixed = {"choices": [value], "when": {POLICY: own[POLICY]}}
+            held = holding(held, path, value) if path in held else held | {path: fixed}
+        start = {path: value for path, value in own.items() if _exists(path, own, held)}
         lines.append(f"start = [{toml(start)}]   # the policy of slurm.conf")
     lines += ["", "[search.space]", *(f"{toml(path)} = {toml(one)}" for path, one in held.items())]
     return head + "\n".join(lines) + "\n"
 
 
-def _own(policy: Any, space: Mapping[str, Any]) -> dict[str, Any]:
-    """A policy as a configuration, as far as it is searched; nothing of one without parameters."""
+def _own(policy: Any, space: Mapping[str, Any], document: dict[str, Any]) -> dict[str, Any]:
+    """A policy as values by path: all that are searched or are not the default; nothing of a mere name.
+
+    What is infinite is no part of a search space.
+    """
     if not isinstance(policy, dict):
         return {}
-    values = {POLICY: policy["kind"]} | {f"{POLICY}.{name}": one for name, one in policy.items()}
-    return {path: value for path, value in values.items() if path in space}
+    site = document["site"][0] | {"policy": policy}
+    made = Scenario("own", document | {"site": [site]}, Path.cwd()).spec.site[0].policy
+    values = {POLICY: made.kind}
+    for one in dataclasses.fields(made):
+        path, value = f"{POLICY}.{one.name}", getattr(made, one.name)
+        if (path in space or one.name in policy) and not (isinstance(value, float) and isinf(value)):
+            values[path] = value
+    return values
+
+
+def _exists(path: str, values: Mapping[str, Any], space: Mapping[str, Any]) -> bool:
+    """Whether a parameter exists where others have these values."""
+    when = space[path].get("when", {}) if isinstance(space[path], dict) else {}
+    return all(
+        values.get(other) in (allowed if isinstance(allowed, list) else [allowed])
+        and _exists(other, values, space)
+        for other, allowed in when.items()
+    )
 
 
 def _head(found: Calibration, last: int | None) -> str:
@@ -108,22 +131,37 @@ def _head(found: Calibration, last: int | None) -> str:
     )
 
 
-def _holding(space: Mapping[str, Any], document: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _holding(space: Mapping[str, Any], document: dict[str, Any]) -> dict[str, Any]:
     """The space, widened where what stands in the document is outside of it.
 
     No space holds what is infinite: that is not searched.
     """
     scenario = Scenario("calibrated", document, Path.cwd())
     partitions = any(queue.get("partition") for queue in document["site"][0].get("queue", ()))
-    for path, one in space.items():
-        if partitions and path == f"{SITE}.{PREEMPTION}.mode":
-            continue  # where there are partitions, nobody is suspended
+    made = dict(space)
+    for path in space:
         try:
             value = meaning(scenario, path).value
         except ScenarioError:  # such a policy has no such parameter
             value = None
-        if not (isinstance(value, float) and isinf(value)):
-            yield path, one if value is None else widened(one, value)
+        suspended = partitions and path == f"{SITE}.{PREEMPTION}.mode"  # nobody is where there are partitions
+        if suspended or (isinstance(value, float) and isinf(value)):
+            del made[path]
+        elif value is not None:
+            made = holding(made, path, value)
+    return made
+
+
+def holding(space: Mapping[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """The space with a value of a parameter; what exists with its other numbers exists with it, too."""
+    made = {**space, path: widened(space[path], value)}
+    if made[path] is space[path] or isinstance(value, str) or not value:  # 0 is for what there is not
+        return made
+    for other, one in made.items():
+        when = one.get("when", {}) if isinstance(one, dict) else {}
+        if isinstance(when.get(path), list):
+            made[other] = one | {"when": when | {path: [value, *when[path]]}}
+    return made
 
 
 def widened(one: Any, value: Any) -> Any:

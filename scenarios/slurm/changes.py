@@ -19,16 +19,18 @@ from gridtune.model.batch.priority import Priority
 from gridtune.model.policy import Policy
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.slurm.seed import NO_DECAY
 from gridtune.scenarios.systems.replay import sized
 from gridtune.scenarios.tables.batch import NO_LIMIT, SiteSpec
 
 LONGEST_WINDOW = 43_200  # min, the most that bf_window may be
+FOREVER = 2**31  # s: longer times do not fit into Slurm's numbers
+LONGEST_INTERVAL = 10_800  # s, the most that bf_interval may be
 PREEMPTING = "<the QOS that preempts>"  # of a site that has one; nobody knows its name here
 PARAMETERS = "SchedulerParameters"
 INCOMPLETE = "# Slurm cannot do all that was simulated: see `no counterpart` below before you use this"
 MERGED = (PARAMETERS, "PriorityFlags", "PartitionName")  # lines that say a part
 MERGE = f"# {', '.join(MERGED)}: change these words in your lines, and leave the others"
+LIMITS = "# limits of a QOS need AccountingStorageEnforce=limits,qos"
 SCALE = "# PriorityWeight…: their ratios count; scale your other weights (QOS, TRES, Assoc, Site) as these"
 WEIGHTS = {
     "weight_age": "PriorityWeightAge",
@@ -41,10 +43,10 @@ TOLD = {  # settings of a site that have lines, or are said to have none
     "name": set[str](),
     "policy": {
         *WEIGHTS, "weight_shortness", "rule", "reservations", "max_age", "favour", "half_life", "algorithm",
-        "damping", "interval", "window", "queue_depth",
+        "damping", "interval", "window", "queue_depth", "by",
     },
     "quota": {"user_running", "user_slots", "user_share"},
-    "preemption": {"express", "mode", "grace", "qos"},
+    "preemption": {"express", "mode", "grace", "exempt", "qos"},
     "queue": {"name", "max_runtime", "priority"},
 }  # fmt: skip
 MODES = {"suspend": "SUSPEND,GANG", "checkpoint": "REQUEUE"}  # Slurm suspends by gang scheduling alone
@@ -71,6 +73,7 @@ class SlurmChanges:
             *([INCOMPLETE] if self.without else []),
             *([MERGE] if any(name in some for name in MERGED) else []),
             *([SCALE] if "PriorityWeight" in some else []),
+            *([LIMITS] if any(" set Max" in command for command in self.commands) else []),
             *self.lines,
             *(f"# sacctmgr {command}" for command in self.commands),
             *(f"# no counterpart: {line}" for line in self.without),
@@ -104,21 +107,29 @@ def slurm_changes(
     old, new = (_site(one if isinstance(one, Scenario) else load(one), site) for one in (before, after))
     scale = _scale(old.policy, new.policy)
     was, will = dict(_options(old, scale)), dict(_options(new, scale))
+    gone = {"PreemptExemptTime": "-1"}
+    gone |= {"PriorityWeightQOS": "0"} if "PriorityWeightAge" in will else {}
+    will |= {key: value for key, value in gone.items() if key in was and key not in will}
     changed = {key: value for key, value in will.items() if was.get(key) != value}
     if changed.keys() & set(WEIGHTS.values()):  # only their ratios matter, so all of them are told
-        changed |= {key: will[key] for key in WEIGHTS.values() if key in will}
+        changed |= {key: will[key] for key in ("PriorityType", *WEIGHTS.values()) if key in will}
     partitions = [line for line in _partitions(new) if line not in set(_partitions(old))]
-    lines = [*(f"{key}={changed[key]}" for key in will if key in changed), *partitions]
+    lines = [*(_line(key, changed[key]) for key in will if key in changed), *partitions]
     was_on, on = (site.preemption is not None and site.preemption.express > 0 for site in (old, new))
     name = PREEMPTING if was_on else "express"
     known = set(_commands(old, name))
     commands = [one for one in _commands(new, name) if one not in known]
     commands = ["add qos express"] * (on and not was_on) + commands
-    commands += [f"modify qos {name} set Preempt="] * (was_on and not on)
+    commands += [f"modify qos {name} set Preempt-=normal"] * (was_on and not on)
     others = list(_others(old, new))
     # Also what the baseline has already: the site itself may be otherwise.
     without = [*_without(new), *others] if lines or commands or others or old != new else []
     return SlurmChanges(lines, commands, without)
+
+
+def _line(key: str, value: str) -> str:
+    """A line of slurm.conf; a remark where no value says what is meant."""
+    return f"# {key}: {value}" if " " in value else f"{key}={value}"
 
 
 def _site(scenario: Scenario, name: str | None) -> SiteSpec:
@@ -145,7 +156,9 @@ def _options(site: SiteSpec, scale: float) -> Iterator[tuple[str, str]]:
         yield from _multifactor(policy, scale)
     elif isinstance(policy, FairShare):
         yield "PriorityType", "priority/multifactor"
-        yield WEIGHTS["weight_fairshare"], "1000"
+        for name, option in WEIGHTS.items():
+            if name != "weight_qos":
+                yield option, "1000" if name == "weight_fairshare" else "0"
         yield "PriorityDecayHalfLife", duration(policy.half_life)
     else:
         yield "PriorityType", "priority/basic"
@@ -154,6 +167,8 @@ def _options(site: SiteSpec, scale: float) -> Iterator[tuple[str, str]]:
     mode = _mode(site)
     yield "PreemptType", "preempt/none" if mode == "off" else "preempt/qos"
     yield "PreemptMode", MODES.get(mode, mode.upper())
+    if site.preemption is not None and mode != "off" and site.preemption.exempt:
+        yield "PreemptExemptTime", duration(site.preemption.exempt)
 
 
 def _mode(site: SiteSpec) -> str:
@@ -174,17 +189,18 @@ def _multifactor(policy: Priority, scale: float) -> Iterator[tuple[str, str]]:
     if policy.fair:
         yield "PriorityDecayHalfLife", duration(policy.half_life)
         classic = policy.algorithm == "classic"
-        yield "PriorityFlags", "NO_FAIR_TREE" if classic else "FAIR_TREE"
+        yield "PriorityFlags", "NO_FAIR_TREE" if classic else "without NO_FAIR_TREE"
         if classic:
             yield "FairShareDampeningFactor", str(max(1, round(policy.damping)))
 
 
 def _backfill(policy: Policy) -> Iterator[str]:
     if not isinstance(policy, Priority):
+        yield f"bf_window={LONGEST_WINDOW}"
         yield f"bf_job_part_count_reserve={0 if policy.kind == 'conservative' else 1}"
         return
     if policy.interval >= 1:
-        yield f"bf_interval={round(policy.interval)}"
+        yield f"bf_interval={min(round(policy.interval), LONGEST_INTERVAL)}"
     yield f"bf_window={max(1, round(min(policy.window / 60.0, LONGEST_WINDOW)))}"
     if policy.queue_depth:
         yield f"bf_max_job_test={policy.queue_depth:.0f}"
@@ -193,7 +209,7 @@ def _backfill(policy: Policy) -> Iterator[str]:
 
 def _partitions(site: SiteSpec) -> list[str]:
     weighed = isinstance(site.policy, Priority) and site.policy.weight_queue
-    key = "PriorityJobFactor" if weighed else "PriorityTier"
+    key = "PriorityTier=1 PriorityJobFactor" if weighed else "PriorityTier"  # different tiers would decide
     return [
         f"PartitionName={one.name} MaxTime={duration(one.max_runtime)} {key}={round(one.priority)}"
         for one in site.queue
@@ -214,8 +230,11 @@ def _commands(site: SiteSpec, express: str) -> list[str]:
     ]
     preemption = site.preemption
     if preemption is not None and preemption.express:
-        made.append(f"modify qos {express} set MaxWall={duration(preemption.express)} Preempt=normal")
+        made.append(f"modify qos {express} set MaxWall={duration(preemption.express)}")
+        made.append(f"modify qos {express} set Preempt+=normal")
         made.append(f"modify qos normal set GraceTime={preemption.grace:.0f}")
+        mode = "requeue" if preemption.mode == "checkpoint" else preemption.mode
+        made.append(f"modify qos normal set PreemptMode={mode}")
     levels = {} if preemption is None else {"normal": 0.0, **preemption.qos}
     for name, level in levels.items():
         if name != "normal":
@@ -232,7 +251,7 @@ def _without(site: SiteSpec) -> Iterator[str]:
     if limited and site.preemption is not None and site.preemption.express:
         yield "limits of users that count jobs of all QOS together: a QOS counts its own jobs only"
     if policy.kind in ("easy", "fair-share"):
-        yield "one reservation whenever a job ends: Slurm plans every bf_interval seconds, in each partition"
+        yield "one reservation whenever a job ends: Slurm plans some jobs, every bf_interval seconds"
     if policy.kind == "conservative":
         yield "a plan of all jobs whenever one ends: Slurm plans some, every bf_interval seconds"
     for queue in site.queue:
@@ -249,7 +268,16 @@ def _without(site: SiteSpec) -> Iterator[str]:
             yield "queue_depth = 0: backfill of Slurm looks at bf_max_job_test jobs, not at every one"
         alike = len(site.queue) == 1 or (site.queue and all(one.partition for one in site.queue))
         if policy.reservations not in (0, "all") and not alike:
-            yield f"reservations = {policy.reservations}: of all jobs; in Slurm, of each partition's"
+            yield f"reservations = {policy.reservations}: of all jobs; Slurm counts them in each partition"
+        if len(site.queue) > 1 and alike and policy.queue_depth:
+            yield "queue_depth: of each partition; bf_max_job_test counts all jobs, bf_max_job_part theirs"
+        if policy.fair and policy.algorithm == "classic" and policy.damping != max(1, round(policy.damping)):
+            yield f"damping = {policy.damping:g}: a whole number in Slurm"
+    if isinstance(policy, FairShare) or (isinstance(policy, Priority) and policy.fair):
+        if policy.by != "account":
+            yield f"by = {policy.by}: Slurm compares accounts, and users within each"
+        if duration(policy.half_life) == "0":
+            yield "half_life without end: Slurm also needs a PriorityUsageResetPeriod"
     if quota.user_share < 1:
         yield "user_share: a larger job runs as its user's only one here; in Slurm it never starts"
     if quota.user_share < 1 or quota.user_slots != NO_LIMIT:
@@ -299,7 +327,7 @@ def _defaults(table: Any) -> dict[str, Any]:
 
 def duration(seconds: float) -> str:
     """A time as Slurm writes it: days-hours:minutes:seconds; 0 for a half-life without end."""
-    if NO_DECAY <= seconds < inf:
+    if FOREVER <= seconds < inf:
         return "0"
     if isinf(seconds):
         return "UNLIMITED"

@@ -103,9 +103,10 @@ def _policy(conf: SlurmConf) -> dict[str, Any]:
             made["favour"] = "small"
         if "weight_fairshare" in made:
             made |= dict(_fair_share(conf))
-    if option("schedulertype", "sched/backfill").lower() == "sched/builtin":
-        return made | {"reservations": 0}
     asked = BACKFILL | conf.parameters
+    builtin = option("schedulertype", "sched/backfill").lower() == "sched/builtin"
+    if builtin or float(asked["bf_interval"]) < 0:
+        return made | {"reservations": 0}
     return made | {
         "reservations": int(asked["bf_job_part_count_reserve"]) or "all",
         "interval": float(asked["bf_interval"]),
@@ -265,6 +266,8 @@ def _without(conf: SlurmConf, levels: Sequence[Line], site: Mapping[str, Any]) -
         other = [key for key in ("maxjobspu", "maxtrespu") if level.get(key)]
         if other and level["name"] != "normal" and level is not levels[0]:
             yield f"QOS {level['name']} {' '.join(other)}: limits of one QOS hold for all jobs"
+        if level.get("preempt") and level is not express:
+            yield f"QOS {level['name']} preempt={level['preempt']}"
         if level.get("maxwall") and level is not express:
             yield f"QOS {level['name']} maxwall={level['maxwall']}"
     for name in conf.included:
