@@ -1,4 +1,4 @@
-"""Weights, limits and orders rank the front of a study as they say."""
+"""Weights and limits rank the front of a study as they say."""
 
 import pytest
 
@@ -35,17 +35,16 @@ def test_limits_leave_configurations_out():
     assert ranked("completed>=101") == []
 
 
-def test_an_order_decides_among_those_within_the_tolerance():
-    assert ranked("unfairness~0.1,completed") == [1, 0, 2, 3]
-    assert ranked("unfairness,completed")[0] == 0
-    assert ranked("completed~10,unfairness") == [1, 2, 3, 0]
+def test_a_weight_without_a_number_is_1():
+    assert ranked("unfairness,completed") == ranked("unfairness=1,completed=1")
+    assert ranked("completed") == ranked("completed=1")
 
 
 def test_maximised_objectives_are_better_the_larger():
     configurations = ((0, 0.2, 5.0), (0, 0.1, 4.0), (1, 0.0, 9.0))
     three = (UNHAPPY, UNFAIR, COMPLETED)
-    assert ranked("unhappy_users,completed", configurations, three)[0] == 0
-    assert ranked("unhappy_users,unfairness", configurations, three)[0] == 1
+    assert ranked("completed", configurations, three) == [2, 0, 1]
+    assert ranked("unhappy_users=9,completed", configurations, three)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -57,7 +56,7 @@ def test_maximised_objectives_are_better_the_larger():
         ("unfairness=nan", "is no number"),
         ("unfairness=-1", "less than 0"),
         ("makespan=1", "makespan=1.* unfairness, completed"),
-        ("unfairness=1,completed", "exclude one another"),
+        ("unfairness~0.1", "expected weights"),
         ("unfairness=1,unfairness=2", "there twice"),
         ("unfairness=0", "every weight is 0"),
         ("unfairness < 3", "expected weights"),

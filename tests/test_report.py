@@ -342,8 +342,8 @@ def test_the_reason_is_told_where_nothing_is_recommended():
 @pytest.mark.parametrize(
     ("metric", "said"),
     [
-        (EXCESS_LOSS, "Excluded: 1 that loses more mandatory work"),
-        (EXCESS_WAIT, "Excluded: 1 that lets some jobs wait"),
+        (EXCESS_LOSS, "Excluded, against the baseline: 1 loses more"),
+        (EXCESS_WAIT, "Excluded, against the baseline: 1 lets some jobs"),
     ],
 )
 def test_a_guard_is_introduced_only_where_it_excludes_something(metric, said):
@@ -359,7 +359,7 @@ def test_a_guard_is_introduced_only_where_it_excludes_something(metric, said):
 
     assert said in answer(lost(0.0, 1.0), 80)
     kept = lost(0.0, 0.0)
-    assert "excluded" not in answer(kept, 80)
+    assert "Excluded" not in answer(kept, 80)
     assert str(label(metric)) not in " ".join(answer(kept, 80).split())
     assert "<= 0" not in front_text(kept, listed(kept), 80)
 
@@ -495,10 +495,10 @@ def test_what_the_guards_exclude_is_told_in_one_sentence(found):
         return caveats(front(archive, resamples=0))
 
     assert excluded(0) == []
-    assert excluded(1) == ["Excluded: 1 that loses more mandatory work (--allow-loss) than the baseline"]
+    assert excluded(1) == ["Excluded, against the baseline: 1 loses more mandatory work (--allow-loss)"]
     (both,) = excluded(3, 2)
-    assert "3 that lose more mandatory work (--allow-loss) and 2 that let some jobs wait" in both
-    assert both.endswith("(--allow-starvation) than the baseline")
+    assert "3 lose more mandatory work (--allow-loss), 2 let some jobs wait" in both
+    assert both.endswith("wait much longer (--allow-starvation)")
 
 
 def test_changes_are_of_all_configurations_but_the_baseline_and_scenarios_only_where_there_are_several(found):

@@ -216,8 +216,9 @@ def test_a_weight_that_changes_is_told_with_those_that_it_is_weighed_against(as_
             "PriorityWeightJobSize=0", "PriorityWeightPartition=0",
     ]  # fmt: skip
     assert not made.commands
-    kept = ["limits of users that count jobs of all QOS together", "limits of users' processors", "express"]
-    assert [line.partition(":")[0] for line in made.without] == kept  # what the baseline has, too
+    kept = ["limits of users that count jobs of all QOS together", "limits of users' processors"]
+    assert [line.partition(":")[0] for line in made.without[:-1]] == kept
+    assert made.without[-1].startswith("every short job is express")  # what the baseline has, too
     assert "scale your other weights" in made.text()
 
 
@@ -421,8 +422,9 @@ def test_preemption_as_slurm_has_it(as_slurm):
     on_suspended = off.override({f"{place}.express": 60.0, f"{place}.mode": "suspend"})
     on = slurm_changes(off, on_suspended)
     assert "PreemptMode=SUSPEND,GANG" in on.lines
-    assert [one for one in on.without if one.startswith("express: here every short job has it")]
-    turns = "preemption.mode = suspend: within a partition, jobs take turns in Slurm; all keep their memory"
+    assert [one for one in on.without if one.startswith("every short job is express")]
+    turns = "preemption.mode = suspend: in Slurm, jobs of one partition take turns; suspended ones keep memory"
+    assert "OverSubscribe=FORCE:1" in on.text()
     assert turns in on.without
     assert turns not in slurm_changes(on_suspended, off).without
 
@@ -434,7 +436,7 @@ def test_so_many_reservations_as_slurm_has_for_each_partition(as_slurm, tmp_path
     few = as_slurm.override({"site.cluster.policy.reservations": 4})
     made = slurm_changes(as_slurm, few)
     assert [line.rpartition(",")[2] for line in made.lines] == ["bf_job_part_count_reserve=4"]
-    told = "reservations = 4: of all jobs; Slurm counts them in each partition"
+    told = "reservations = 4 on the whole site; in Slurm, for each partition"
     assert told in made.without
     queue = {"site.cluster.queue": [{"name": "work"}]}
     assert told not in slurm_changes(as_slurm, few.override(queue)).without

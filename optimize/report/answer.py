@@ -40,11 +40,11 @@ from gridtune.scenarios.results.text import Styled, text_table, wrapped
 LINES = 24
 TITLE = 14  # letters in a line of a column's title
 HARMS = 3  # that are named; the others are counted
-MAIN = "  (most of the effect)"  # behind a change
+MAIN = "  (large effect alone)"  # behind a change
 ELSEWHERE = "worse elsewhere"  # outside the table
 IN_SOME = "in some runs also"
 WORSE = "!"  # behind a change for the worse
-NOTHING = "nothing by more than a tenth"
+NOTHING = "nothing found (by over a tenth)"
 
 
 def answer(
@@ -251,8 +251,8 @@ def caveats(front: Front) -> list[str]:
         guards = [guard for guard in front.archive.constraints if guard.metric == metric]
         count = len(infeasible(front, guards)) if guards else 0
         if count:
-            told.append(f"{count} that {one if count == 1 else many} ({option})")
-    excluded = [f"Excluded: {' and '.join(told)} than the baseline"] if told else []
+            told.append(f"{count} {one if count == 1 else many} ({option})")
+    excluded = [f"Excluded, against the baseline: {', '.join(told)}"] if told else []
     reasons = Counter(one.reason for one in front.archive.failed).most_common(1)
     failed = [f"Failed, {count} of {len(front.archive.failed)}: {why}" for why, count in reasons]
     return [*excluded, *failed, *front.archive.remarks]

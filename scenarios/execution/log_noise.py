@@ -87,7 +87,7 @@ def doubts(scenario: Scenario, longest: float | None) -> Iterator[str]:
         drawn = _drawn(one, count)
         if count < ENOUGH:
             yield (
-                f"{one.trace} has {counted(count, 'whole week')}: fewer than {ENOUGH} may hide harm "
+                f"{counted(count, 'whole week')} of {one.trace}: fewer than {ENOUGH} may hide harm "
                 "that later weeks show"
             )
         if longest is not None and drawn * WEEK < LONG * longest:

@@ -31,6 +31,7 @@ INCOMPLETE = "# Slurm cannot do all that was simulated: see `no counterpart` bel
 MERGED = (PARAMETERS, "PriorityFlags", "PartitionName")  # lines that say a part
 MERGE = f"# {', '.join(MERGED)}: change these words in your lines, and leave the others"
 LIMITS = "# limits of a QOS need AccountingStorageEnforce=limits,qos"
+GANG = "# SUSPEND,GANG needs OverSubscribe=FORCE:1 in the partitions"
 SCALE = "# PriorityWeight…: their ratios count; scale your other weights (QOS, TRES, Assoc, Site) as these"
 WEIGHTS = {
     "weight_age": "PriorityWeightAge",
@@ -74,6 +75,7 @@ class SlurmChanges:
             *([MERGE] if any(name in some for name in MERGED) else []),
             *([SCALE] if "PriorityWeight" in some else []),
             *([LIMITS] if any(" set Max" in command for command in self.commands) else []),
+            *([GANG] if "SUSPEND" in some else []),
             *self.lines,
             *(f"# sacctmgr {command}" for command in self.commands),
             *(f"# no counterpart: {line}" for line in self.without),
@@ -268,7 +270,7 @@ def _without(site: SiteSpec) -> Iterator[str]:
             yield "queue_depth = 0: backfill of Slurm looks at bf_max_job_test jobs, not at every one"
         alike = len(site.queue) == 1 or (site.queue and all(one.partition for one in site.queue))
         if policy.reservations not in (0, "all") and not alike:
-            yield f"reservations = {policy.reservations}: of all jobs; Slurm counts them in each partition"
+            yield f"reservations = {policy.reservations} on the whole site; in Slurm, for each partition"
         if len(site.queue) > 1 and alike and policy.queue_depth:
             yield "queue_depth: of each partition; bf_max_job_test counts all jobs, bf_max_job_part theirs"
         if policy.fair and policy.algorithm == "classic" and policy.damping != max(1, round(policy.damping)):
@@ -283,11 +285,11 @@ def _without(site: SiteSpec) -> Iterator[str]:
     if quota.user_share < 1 or quota.user_slots != NO_LIMIT:
         yield "limits of users' processors: if a job waits for one, its user's later jobs wait; not in Slurm"
     if site.preemption is not None and site.preemption.express:
-        yield "express: here every short job has it; grant the QOS, and ask for it, as by a submit plug-in"
+        yield "every short job is express; in Slurm, grant the QOS, and request it (as by a job_submit plug-in)"
     if _mode(site) == "checkpoint":
         yield "preemption.mode = checkpoint: REQUEUE, where jobs save their own progress"
     if _mode(site) == "suspend":
-        yield "preemption.mode = suspend: within a partition, jobs take turns in Slurm; all keep their memory"
+        yield "preemption.mode = suspend: in Slurm, jobs of one partition take turns; suspended ones keep memory"
 
 
 def _others(old: SiteSpec, new: SiteSpec) -> Iterator[str]:

@@ -342,7 +342,7 @@ Whole = Annotated[bool, _output("--all", help="Print all of it, not only what ma
 EveryRow = Annotated[bool, _output("--all", help="List what is equal, too.")]
 Prefer = Annotated[
     str | None,
-    _output(metavar="TEXT", help="Rank by weights a=2,b=1, limits a<=3, or an order a~0.05,b."),
+    _output(metavar="TEXT", help="Rank by weights a=2,b=1 and limits a<=3."),
 ]
 FrontPlot = Annotated[
     Path | None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -93,8 +94,9 @@ class Arena:
         return self.known[name]
 
 
+@cache
 def arena(name: str) -> Arena:
-    """An analytic stand-in for a federation, or a case of `sampler_cases`."""
+    """An analytic stand-in for a federation, or a case of `sampler_cases`; each once, with its truths."""
     if name == "stand-in":
         return Arena(
             name, analytic.scenario(), analytic.OBJECTIVES, analytic.run,

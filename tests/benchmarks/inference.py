@@ -28,7 +28,7 @@ from tests.benchmarks.rows import rows_of
 from tests.benchmarks.search_quality import judged
 
 RUNS = 100
-SEEDS = {"stand-in": 20, "dirac-wide": 4, "egee-sites": 4}  # searches, from `FIRST` on
+SEEDS = {"stand-in": 20, "dirac-wide": 20, "egee-sites": 20}  # searches, from `FIRST` on
 FIRST = 301
 WHOLE = "nothing"
 SHOWN = {
