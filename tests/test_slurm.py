@@ -423,7 +423,7 @@ def test_preemption_as_slurm_has_it(as_slurm):
     on = slurm_changes(off, on_suspended)
     assert "PreemptMode=SUSPEND,GANG" in on.lines
     assert [one for one in on.without if one.startswith("every short job is express")]
-    turns = "preemption.mode = suspend: in Slurm, jobs of one partition take turns; suspended ones keep memory"
+    turns = "preemption.mode = suspend: in Slurm, a partition's jobs take turns; suspended ones keep memory"
     assert "OverSubscribe=FORCE:1" in on.text()
     assert turns in on.without
     assert turns not in slurm_changes(on_suspended, off).without

@@ -23,8 +23,7 @@ def texts(rows: list[dict[str, Any]]) -> str:
 def held(rows: list[dict[str, Any]]) -> str:
     """A row for each recommendation: its changes, the gains that it keeps, what it makes worse."""
     lines = [
-        "| search | seed | recommendation | changes before | changes after | share of each gain "
-        "| worse |",
+        "| search | seed | recommendation | changes before | changes after | share of each gain | worse |",
         "|---|---:|---|---:|---:|---|---|",
     ]
     for row in sorted(rows, key=lambda row: (row["search"], row["seed"])):

@@ -285,11 +285,11 @@ def _without(site: SiteSpec) -> Iterator[str]:
     if quota.user_share < 1 or quota.user_slots != NO_LIMIT:
         yield "limits of users' processors: if a job waits for one, its user's later jobs wait; not in Slurm"
     if site.preemption is not None and site.preemption.express:
-        yield "every short job is express; in Slurm, grant the QOS, and request it (as by a job_submit plug-in)"
+        yield "every short job is express; in Slurm, grant the QOS, and request it (e.g. by job_submit)"
     if _mode(site) == "checkpoint":
         yield "preemption.mode = checkpoint: REQUEUE, where jobs save their own progress"
     if _mode(site) == "suspend":
-        yield "preemption.mode = suspend: in Slurm, jobs of one partition take turns; suspended ones keep memory"
+        yield "preemption.mode = suspend: in Slurm, a partition's jobs take turns; suspended ones keep memory"
 
 
 def _others(old: SiteSpec, new: SiteSpec) -> Iterator[str]:
