@@ -205,12 +205,12 @@ def test_oar_by_hand(tmp_path):
     ]
     assert trace.jobs[0].estimate == 3600
     assert trace.jobs[1].queue == "default"
-    # Although it is CSV it is no schedule.
+    # Although it is CSV it is of OAR.
     run = simulate(load("batch/replay").override({"workload.trace": str(path), "site.cluster.nodes": 16}))
     assert [job.user for job in run.record.jobs] == ["ann", "bob"]
 
 
-def test_schedules_have_users(tmp_path):
+def test_jobs_in_csv_have_users(tmp_path):
     path = tmp_path / "made.csv"
     path.write_text(
         "id,submit,start,end,procs,walltime,user,group,queue\n1,0,0,10,1,20,ann,g,short\n2,1,1,9,1,20,bob,g,long\n"
@@ -219,6 +219,19 @@ def test_schedules_have_users(tmp_path):
     assert [(job.user, job.group) for job in simulate(replay).record.jobs] == [("ann", "g"), ("bob", "g")]
     (only,) = simulate(replay.override({"workload.queues": ["long"]})).record.jobs
     assert only.user == "bob"
+
+
+def test_csv_is_described_and_converted_as_any_log_is(tmp_path):
+    path, out = tmp_path / "made.csv", tmp_path / "made.swf"
+    rows = ["1,0,0,10.5,1,20", "2,3,4,9,2,20", "3,9,4,9,2,20", "4,9,,9,2,20"]
+    path.write_text("\n".join(["id,submit,start,end,procs,walltime", *rows]) + "\n")
+    told = CliRunner().invoke(cli.app, ["trace", "info", str(path)])
+    assert told.exit_code == 0, told.output
+    assert "dropped 2: not a readable row (first on line 4)" in " ".join(told.output.split())
+    assert CliRunner().invoke(cli.app, ["trace", "convert", str(path), str(out)]).exit_code == 0
+    before, after = (read_trace(one).jobs for one in (path, out))
+    kept = [[(job.submit, job.wait, job.runtime, job.estimate) for job in jobs] for jobs in (before, after)]
+    assert kept[0] == kept[1] == [(0, 0, 10.5, 20), (3, 1, 5, 20)]
 
 
 def test_a_converted_trace_is_the_same_trace(sacct, tmp_path):

@@ -86,8 +86,8 @@ def test_a_schedule_is_replayed(tmp_path):
     assert [(job.start, job.end, job.estimate) for job in jobs] == [(0, 10, 20), (10, 12, 5)]
     for text, fault in (
         ("id,submit,start\n1,0,2\n", "no column end, procs, walltime"),
-        ("id,submit,start,end,procs,walltime\n1,0,two,12,3,20\n", ":2: not a row of numbers"),
-        ("id,submit,start,end,procs,walltime\n1,9,2,12,3,20\n", ":2: needs 0 <= submit <= start"),
+        ("id,submit,start,end,procs,walltime\n1,0,two,12,3,20\n", r"first on line 2"),
+        ("id,submit,start,end,procs,walltime\n1,9,2,12,3,20\n", "none of its 1 rows is readable as CSV"),
         ("id,submit,start,end,procs,walltime\n", "has no rows"),
     ):
         (tmp_path / "real.csv").write_text(text)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from math import inf, isfinite
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.optimize.studies.tables import Run
 from gridtune.scenarios.execution.replicate import Metrics, Task, summarise
+from gridtune.scenarios.tables.search import Starvation
 
 FIRST_VALIDATION = HELD_OUT
 FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATION + 2000
@@ -151,6 +153,10 @@ class RunTable:
             found = replace(found, confirmed=again.objectives)
         return found
 
+    @cached_property
+    def _starvation(self) -> Starvation:
+        return self.settings.scenario.spec.searching.starvation
+
     def _compared(self, place: Place) -> Metrics:
         run = self._known[place]
         if not self.guarded:
@@ -161,7 +167,7 @@ class RunTable:
         if self._loss:
             found |= {name: Metric(value, "") for name, value in excess_losses(run, baseline).items()}
         if self._waits:
-            waits = excess_waits(run, baseline, self.settings.scenario.spec.searching.starvation)
+            waits = excess_waits(run, baseline, self._starvation)
             found |= {name: Metric(value, "s") for name, value in waits.items()}
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,8 @@ from gridtune.scenarios.calibration.waits import WEEK, Flags, Floats
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.trace_files.find import find_trace
 from gridtune.scenarios.trace_files.reading import read_trace
-from gridtune.scenarios.trace_files.records import Keep, TraceJob
+from gridtune.scenarios.trace_files.records import Keep
 from gridtune.scenarios.traces.columns import Columns
-from gridtune.scenarios.workloads.schedules import is_schedule, read_schedule
 
 FEWEST_KNOWN = 0.9  # of the jobs, whose wait the log has to say
 FEWEST_WEEKS = 8  # of a part of a log
@@ -104,7 +103,8 @@ def read_log(
         ScenarioError: it cannot be read, does not say how long its jobs waited, or has wider jobs than nodes.
     """
     path = find_trace(trace)
-    named, every = _read(path)
+    trace_read = read_trace(path, keep=Keep(cancelled=True))
+    named, every = trace_read.header.processors, trace_read.jobs
     chosen = [
         (row, job) for row, job in list(enumerate(every, 1))[(first or 1) - 1 : last] if job.withdrawn is None
     ]
@@ -128,19 +128,6 @@ def read_log(
         trace, path, columns.submit, columns.wait, columns.runtime, estimate, columns.processors, users,
         known, size, said, np.array(rows), first, last,
     )  # fmt: skip
-
-
-def _read(path: Path) -> tuple[int | None, Sequence[TraceJob]]:
-    """The processors that a log names, and all of its jobs."""
-    if is_schedule(path):
-        return None, [
-            TraceJob(
-                job.id, job.submit, job.runtime, job.processors, job.waiting_time, job.walltime, user=job.user
-            )
-            for job in read_schedule(path)
-        ]
-    trace = read_trace(path, keep=Keep(cancelled=True))
-    return trace.header.processors, trace.jobs
 
 
 def _peak(start: Floats, runtime: Floats, amount: Floats) -> float:

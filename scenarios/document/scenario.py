@@ -26,7 +26,6 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.systems.registry import SYSTEMS
 from gridtune.scenarios.tables.schema import ARRAYS, ScenarioSpec
 from gridtune.scenarios.trace_files import iter_trace
-from gridtune.scenarios.workloads.schedules import is_schedule, read_schedule
 
 # A key of more parts than tables may lie inside each other; parts are bare or quoted.
 PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
@@ -219,7 +218,7 @@ def _from_toml(path: Path) -> Scenario:
 def _is_trace(path: Path) -> bool:
     """Whether a file has a job that can be read."""
     try:
-        return bool(read_schedule(path) if is_schedule(path) else next(iter(iter_trace(path)), None))
+        return next(iter(iter_trace(path)), None) is not None
     except ScenarioError:
         return False
 

@@ -1,4 +1,4 @@
-"""Accounting of batch systems with a line of column names: Slurm's `sacct --parsable2`, and OAR's tables.
+"""Accounting with a line of column names: Slurm's `sacct --parsable2`, OAR's tables, and plain CSV.
 
 Columns are found by name, in any order; what is not known is left out. Each row becomes the fields of the
 Standard Workload Format, so that the same checks and repairs hold.
@@ -11,6 +11,8 @@ Standard Workload Format, so that the same checks and repairs hold.
 - OAR: the columns of its table `jobs` (`job_id`, `submission_time`, `start_time`, `stop_time`, `state`,
   `job_user`, `project`, `queue_name`), with `moldable_walltime` of the assigned description and the number of
   resources as `resources`, separated by `|`, `,`, `;` or tabs. Times are seconds since 1970, 0 for never.
+- CSV: `id`, `submit`, `start`, `end`, `procs`, `walltime`, and `user`, `group` and `queue` where known. Times
+  are seconds from any moment; of each job all three must be known, in their order.
 """
 
 from __future__ import annotations
@@ -81,7 +83,19 @@ OAR: Mapping[str, tuple[str, ...]] = {
     "group": ("project",),
     "queue": ("queue_name",),
 }
-_LIMIT_UNIT = {"sacct": 60.0, "OAR": 1.0}  # s; TimelimitRaw is in minutes
+CSV: Mapping[str, tuple[str, ...]] = {
+    "id": ("id",),
+    "submit": ("submit",),
+    "start": ("start",),
+    "end": ("end",),
+    "allocated": ("procs",),
+    "limit": ("walltime",),
+    "user": ("user",),
+    "group": ("group",),
+    "queue": ("queue",),
+}
+CSV_NEEDED = ("id", "submit", "start", "end", "procs", "walltime")
+_LIMIT_UNIT = {"sacct": 60.0, "OAR": 1.0, "CSV": 1.0}  # s; TimelimitRaw is in minutes
 _STATUS = {
     "COMPLETED": "1",
     "TERMINATED": "1",
@@ -107,12 +121,12 @@ _UNREADABLE = ["?"]  # too few fields: a row that is counted as such
 
 def recognised(line: str) -> Layout | None:
     """The layout of a file whose first line this is; None if it names no columns of an accounting."""
-    for name, columns in (("sacct", SLURM), ("OAR", OAR)):
+    for name, columns in (("sacct", SLURM), ("OAR", OAR), ("CSV", CSV)):
         for separator in _SEPARATORS:
             names = [text.strip().lower() for text in line.split(separator)]
-            if {columns["id"][-1], *columns["submit"], *columns["start"], *columns["end"]} <= {
-                *names, *(["jobid"] if "jobidraw" in names else [])
-            }:  # fmt: skip
+            needed = {columns["id"][-1], *columns["submit"], *columns["start"], *columns["end"]}
+            needed |= set(CSV_NEEDED if columns is CSV else ())
+            if needed <= {*names, *(["jobid"] if "jobidraw" in names else [])}:
                 slurm = columns is SLURM
                 if slurm and not PROCESSORS.intersection(names):
                     return None
@@ -144,6 +158,10 @@ def check_columns(line: str, where: object) -> None:
     words = [word.lower() for word in line.split()]
     if len(known.intersection(words)) >= FEWEST and words[0] in ("jobid", "jobidraw"):
         raise TraceError(f"{where}: sacct without -P, whose columns are cut; {remedy}")
+    names = [text.strip().lower() for text in line.split(",")]
+    if len(set(CSV_NEEDED).intersection(names)) >= FEWEST:
+        lacking = [column for column in CSV_NEEDED if column not in names]
+        raise TraceError(f"{where}: no column {', '.join(lacking)}; CSV needs {', '.join(CSV_NEEDED)}")
 
 
 def _missing(names: list[str]) -> tuple[str, ...]:
@@ -177,11 +195,14 @@ def _splitter(
         key = text("id")
         if "." in key:
             return []  # a step of a job
-        submit, eligible, start, end = map(_moment, map(text, ("submit", "eligible", "start", "end")))
+        moment = _number if kind == "CSV" else _moment
+        submit, eligible, start, end = map(moment, map(text, ("submit", "eligible", "start", "end")))
         state = text("state").split(" ")[0].rstrip("+").upper()
         if state in _NOT_ENDED and kind == "sacct" and end is None:
             return [LEFT_OUT, _NOT_ENDED[state]]
         if submit is None or (end is None and state not in _STATUS):
+            return _UNREADABLE
+        if kind == "CSV" and not (start is not None and end is not None and submit <= start <= end):
             return _UNREADABLE
         began = start is not None and (end is None or start <= end)
         if state == "CANCELLED" and start == end:
@@ -198,7 +219,7 @@ def _splitter(
         if places.get("eligible") and not began and (eligible is None or eligible > left):
             return [LEFT_OUT, HELD]
         submit = max(submit, min(eligible or submit, left))
-        limit = _number(text("limit"), unit) or _seconds(text("limit_text"))
+        limit = (_number(text("limit")) or 0.0) * unit or _seconds(text("limit_text"))
         allocated = text("allocated") if began else ""
         return [
             key,
@@ -240,13 +261,13 @@ def _plain(number: float | None) -> str:
     return "-1" if number is None or number < 0 else f"{number:.10g}"
 
 
-def _number(text: str, unit: float) -> float | None:
-    """A positive number in a unit; None for a word such as UNLIMITED."""
+def _number(text: str) -> float | None:
+    """A number from 0; None for a word such as UNLIMITED."""
     try:
-        amount = number(text) * unit
+        amount = number(text)
     except ValueError:
         return None
-    return amount if amount > 0 else None
+    return amount if amount >= 0 else None
 
 
 def _moment(text: str) -> float | None:

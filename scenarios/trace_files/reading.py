@@ -50,11 +50,9 @@ def detect_format(path: Path) -> Layout:
         raise TraceError(f"{path}: its first line names no columns; if it is of sacct, leave out -n")
     if any(_OPTION.match(line) for line in lines):
         raise TraceError(f"{path}: is no log; a slurm.conf goes to `gridtune calibrate LOG --slurm FILE`")
-    if {"submit", "start", "end"} <= set(line.lower().split(",")):
-        raise TraceError(f"{path}: a CSV file, which `run` and `calibrate` read, uncompressed and named .csv")
     raise TraceError(
         f"{path}: is neither SWF (18 fields, comments with ;) nor GWF (29 fields, comments with #), nor has "
-        "it the columns of sacct or OAR; if it is one of the former, name it .swf or .gwf"
+        "it the columns of sacct, OAR or CSV; if it is one of the former, name it .swf or .gwf"
     )
 
 

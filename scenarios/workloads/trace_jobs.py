@@ -1,11 +1,11 @@
-"""Workloads of jobs that were logged somewhere: traces, and schedules that real schedulers made."""
+"""Workloads of jobs that were logged somewhere."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from math import inf
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import Field, model_validator
@@ -22,7 +22,6 @@ from gridtune.scenarios.traces.embedded import embedded_jobs
 from gridtune.scenarios.traces.resampling import Drawn, Half, shaken, users, weeks, whole_weeks
 from gridtune.scenarios.workloads.dependencies import linked
 from gridtune.scenarios.workloads.jobs import JobWorkload, ResponseBound, Task
-from gridtune.scenarios.workloads.schedules import is_schedule, read_schedule
 
 EMBEDDED = "embedded"
 # Logs say nothing of deadlines. So that unhappy users mean something, a job may take ten times its run time,
@@ -81,9 +80,9 @@ class TraceJobs(JobWorkload):
 
     kind: Literal["trace"]
     trace: TraceFile = Field(
-        description="file in SWF or GWF, or of sacct or OAR, plain or compressed; a schedule in CSV (columns "
-        "id, submit, start, end, procs, walltime, and user, group and queue where known); or `embedded` for "
-        "a small generated day of bursts"
+        description="file in SWF or GWF, of sacct or OAR, or in CSV (columns id, submit, start, end, procs, "
+        "walltime, and user, group and queue where known), plain or compressed; or `embedded` for a small "
+        "generated day of bursts"
     )
     first: int = number(1, "none", "number of the first job to replay, by submission", ge=1)
     last: int | None = number(None, "none", "number of the last one; all if left out", ge=1)
@@ -181,11 +180,8 @@ class TraceJobs(JobWorkload):
             return _busier(self.replayed())
         if not self.resampled or streams.replication >= AS_LOGGED:
             return self.replayed()
-        path = find_trace(self.trace)
-        if is_schedule(path):
-            return self._chosen(self._part(self._rows()), streams)
         choice = self.model_dump_json(include=PART)
-        part = _parts.get(self._trace(path), choice, lambda: self._part(self._rows()))
+        part = _parts.get(self._trace(), choice, lambda: self._part(self._rows()))
         return self._chosen(part, streams)
 
     def replayed(self) -> Iterator[Task]:
@@ -194,10 +190,7 @@ class TraceJobs(JobWorkload):
         They are chosen once in each process, as long as the file is the same: a search replays them in
         every run.
         """
-        path = find_trace(self.trace)
-        if is_schedule(path):
-            return self._chosen(self._part(self._rows()))
-        return iter(_replays.get(self._trace(path), self.model_dump_json(include=CHOICE), self._choose))
+        return iter(_replays.get(self._trace(), self.model_dump_json(include=CHOICE), self._choose))
 
     def _choose(self) -> Sequence[Task]:
         return tuple(self._chosen(self._part(self._rows())))
@@ -309,8 +302,7 @@ class TraceJobs(JobWorkload):
         """
         if not self.from_file:
             return EMBEDDED_PROCESSORS
-        path = find_trace(self.trace)
-        return None if is_schedule(path) else self._trace(path).header.processors
+        return self._trace().header.processors
 
     def largest(self) -> int:
         """Processors of the largest job that is replayed from a file."""
@@ -332,10 +324,7 @@ class TraceJobs(JobWorkload):
                 if self.resample == "shake"
                 else f"each replication draws {count}{part}{self.resample} of the log anew"
             )
-        path = find_trace(self.trace)
-        if is_schedule(path):
-            return
-        trace = self._trace(path)
+        trace = self._trace()
         yield from differences(trace, dependent=self.dependencies == "keep")
         if self.estimate != "log":
             factor = self.estimate_factor if self.estimate == "factor" else 1.0
@@ -350,15 +339,7 @@ class TraceJobs(JobWorkload):
 
     def _rows(self) -> Iterator[tuple[Task, str | None]]:
         """All jobs of the file."""
-        path = find_trace(self.trace)
-        if is_schedule(path):
-            for row in read_schedule(path):
-                yield (
-                    Task(row.submit, row.user, row.group, row.runtime, row.processors, row.walltime),
-                    row.queue,
-                )
-            return
-        for job in self._trace(path).jobs:
+        for job in self._trace().jobs:
             yield self._task(job), job.queue
 
     def _task(self, job: TraceJob) -> Task:
@@ -376,8 +357,8 @@ class TraceJobs(JobWorkload):
             return task
         return task._replace(number=job.id, preceding=job.preceding or 0, think=job.think or 0.0)
 
-    def _trace(self, path: Path) -> Trace:
-        return read_trace(path, keep=KEEP_ALL if self.cancelled == "keep" else Keep())
+    def _trace(self) -> Trace:
+        return read_trace(find_trace(self.trace), keep=KEEP_ALL if self.cancelled == "keep" else Keep())
 
 
 def _busier(tasks: Iterator[Task]) -> Iterator[Task]:

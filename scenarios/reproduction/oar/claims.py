@@ -17,7 +17,7 @@ from gridtune.scenarios.reproduction.statistics import Estimate, Finding, always
 from gridtune.scenarios.reproduction.workbench import Workbench
 from gridtune.scenarios.simulation.simulate import simulate
 from gridtune.scenarios.trace_files.find import find_trace
-from gridtune.scenarios.workloads.schedules import read_schedule
+from gridtune.scenarios.trace_files.reading import read_trace
 
 SCHEDULE = "g5k_oar/sgraphene1_run1_2016-05-04--16-50-02__delay_seed{}_size32.csv"
 OVERHEAD = 2.0  # s from OAR's decision to the start of a job
@@ -73,14 +73,15 @@ def compare(policy: str, seed: int, overhead: float = OVERHEAD) -> Comparison:
             "site.cluster.start_overhead": overhead,
         }
     )
-    real = read_schedule(path)
+    real = read_trace(path).jobs
+    waits = [job.wait or 0.0 for job in real]
     # A site counts a job as started when it takes the nodes, OAR when the job itself begins.
     starts = [job.start + overhead for job in simulate(replay).record.jobs]
     return Comparison(
         seed,
-        fmean(job.waiting_time for job in real),
+        fmean(waits),
         fmean(start - job.submit for start, job in zip(starts, real, strict=True)),
-        fmean(abs(start - job.start) for start, job in zip(starts, real, strict=True)),
+        fmean(abs(start - job.submit - wait) for start, job, wait in zip(starts, real, waits, strict=True)),
     )
 
 
