@@ -40,7 +40,7 @@ from gridtune.scenarios.results.text import Styled, text_table, wrapped
 LINES = 24
 TITLE = 14  # letters in a line of a column's title
 HARMS = 3  # that are named; the others are counted
-MAIN = "  (large effect alone)"  # behind a change
+MAIN = "(large effect alone)"  # behind a change
 ELSEWHERE = "worse elsewhere"  # outside the table
 IN_SOME = "in some runs also"
 WORSE = "!"  # behind a change for the worse
@@ -218,7 +218,7 @@ def _group_text(path: str, group: Sequence[ParameterChange]) -> str:
     """What changes in a group: the choice, then its parameters by their last names."""
     names = ["" if one.path == path else f"{one.path.rpartition('.')[2]} " for one in group]
     texts = [f"{name}{change_text(one)}" for name, one in zip(names, group, strict=True)]
-    return f"{', '.join(texts)}{MAIN if is_main(group) else ''}"
+    return f"{', '.join(texts)}{f'  {MAIN}' if is_main(group) else ''}"
 
 
 def _harms(one: Recommendation, most: int) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.report.answer import (
     ELSEWHERE,
+    MAIN,
     NOTHING,
     caveats,
     comparison_rows,
@@ -64,6 +65,7 @@ def page(front: Front) -> str:
         advice=[row.advice for row in some if row.advice],
         change_groups=change_groups,
         is_main=is_main,
+        main=MAIN,
         settings=settings,
         harm_text=harm_text,
         elsewhere=ELSEWHERE,

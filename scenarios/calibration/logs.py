@@ -103,10 +103,11 @@ def read_log(
         ScenarioError: it cannot be read, does not say how long its jobs waited, or has wider jobs than nodes.
     """
     path = find_trace(trace)
-    trace_read = read_trace(path, keep=Keep(cancelled=True))
-    named, every = trace_read.header.processors, trace_read.jobs
+    logged = read_trace(path, keep=Keep(cancelled=True))
     chosen = [
-        (row, job) for row, job in list(enumerate(every, 1))[(first or 1) - 1 : last] if job.withdrawn is None
+        (row, job)
+        for row, job in list(enumerate(logged.jobs, 1))[(first or 1) - 1 : last]
+        if job.withdrawn is None
     ]
     known = np.array([job.wait is not None for _, job in chosen])
     if known.mean() < FEWEST_KNOWN:
@@ -115,7 +116,7 @@ def read_log(
         )
     rows, jobs = zip(*(one for one in chosen if one[1].wait is not None), strict=True)
     columns = Columns.of(jobs)
-    size = nodes or named or size
+    size = nodes or logged.header.processors or size
     said = size is not None
     if size is None:
         size = int(_peak(columns.submit + columns.wait, columns.runtime, columns.processors))
