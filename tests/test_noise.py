@@ -24,6 +24,20 @@ def test_effects_of_replications_are_least_squares_where_runs_are_unbalanced():
     assert rest.sum(axis=1) == pytest.approx(np.zeros(12), abs=1e-9)
 
 
+@pytest.mark.parametrize("configurations", [21, 140, 245, 294, 385])
+@pytest.mark.parametrize("repeated", [5, 9, 17])
+@pytest.mark.parametrize("replications", [3, 6])
+def test_runs_without_noise_are_explained_exactly(configurations, repeated, replications):
+    rng = np.random.default_rng(configurations)
+    seen = np.zeros((configurations, replications), dtype=bool)
+    seen[:, 0] = seen[:repeated] = True
+    true = rng.normal(size=replications)
+    runs = np.where(seen, 90 * rng.normal(size=configurations)[:, None] + true, 0.0)
+    effects, _, rest = explained(runs, seen)
+    assert effects == pytest.approx(true - true.mean(), abs=1e-9)
+    assert rest == pytest.approx(np.zeros(seen.shape), abs=1e-9)
+
+
 def test_the_variance_is_in_the_unit_of_the_runs_squared():
     rng = np.random.default_rng(12)
     rest = 3 * rng.normal(size=(40, 4))

@@ -21,6 +21,7 @@ from gridtune.optimize.replication.compare import Array
 
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9, 0.98)  # of their noise that equal configurations would have in common
 PRIOR = beta(3, 2)  # of that share
+SINGULAR = 1e-9  # of the largest eigenvalue: what is less is 0, but for rounding
 LEAST_SHOWN = 1e-6  # of the noise of a run, that all residuals show
 LEAST_SHARED, MOST_SHARED = 1e-9, 1e6  # variance of replication effects, in that of a run
 
@@ -37,7 +38,7 @@ def explained(runs: Array, seen: Array) -> tuple[Array, Array, Array]:
     counts = seen.sum(axis=1)
     off = np.where(seen, runs - (runs.sum(axis=1) / counts)[:, None], 0.0)
     normal = np.diag(seen.sum(axis=0)) - (seen / counts[:, None]).T @ seen
-    effects = np.linalg.pinv(normal, hermitian=True) @ off.sum(axis=0)
+    effects = np.linalg.pinv(normal, rcond=SINGULAR, hermitian=True) @ off.sum(axis=0)
     effects -= effects.mean()
     rest = np.where(seen, runs - effects, 0.0)
     means = rest.sum(axis=1) / counts
@@ -161,7 +162,7 @@ def _likelihood(rest: Array, seen: Array, noise: Array) -> float:
     """Logarithm of the likelihood of residuals, whatever the means and the replication effects are."""
     precision, pulled, misfit = _joined(rest, seen, noise, np.inf)
     sizes, axes = np.linalg.eigh(precision)
-    known = sizes > 1e-9 * sizes[-1]
+    known = sizes > SINGULAR * sizes[-1]
     pull = (axes.T @ pulled)[known] ** 2 / sizes[known]
     return -0.5 * float(misfit - pull.sum() + np.log(sizes[known]).sum())
 

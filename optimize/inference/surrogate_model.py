@@ -52,8 +52,15 @@ class Distances:
 
 def distances(coordinates: Sequence[Array]) -> Distances:
     """How far configurations are from each other, by their `coordinates_of`."""
-    squares = np.stack([_squares(column) for column in coordinates])
-    return Distances(squares, np.exp(-0.5 / REACH**2 * squares))
+    count = len(coordinates[0])
+    squares, products = np.empty((len(coordinates), count, count)), np.empty((count, count))
+    for column, square in zip(coordinates, squares, strict=True):  # without further copies: there are many
+        lengths = (column**2).sum(axis=1)
+        np.add(lengths[:, None], lengths, out=square)
+        square -= np.matmul(2 * column, column.T, out=products)
+        np.maximum(square, 0.0, out=square)
+    shapes = -0.5 / REACH**2 * squares
+    return Distances(squares, np.exp(shapes, out=shapes))
 
 
 @dataclass(frozen=True)
@@ -195,11 +202,6 @@ def coordinates_of(configurations: Sequence[Mapping[str, Value]], paths: Collect
             choices = sorted({str(one) for one in known})
             made.append(np.array([[(str(one) == choice) / 2**0.5 for choice in choices] for one in known]))
     return made or [np.zeros((len(configurations), 1))]
-
-
-def _squares(column: Array) -> Array:
-    lengths = (column**2).sum(axis=1)
-    return (lengths[:, None] + lengths - 2 * column @ column.T).clip(0.0)  # type: ignore[no-any-return]
 
 
 def _start(parameters: int, spread: float) -> Array:

@@ -43,11 +43,11 @@ def promising(draws: Array, candidates: Sequence[int], limit: int, base: Sequenc
     def together(place: int) -> Array:
         """The volumes with one more; unchanged where it is dominated, or worse than the corner."""
         row = draws[:, place]
-        dominated = np.any(np.all(draws[:, chosen] <= row[:, None], axis=2), axis=1)
+        dominated = np.any(np.all(there[:, :-1] <= row[:, None], axis=2), axis=1)
         adds = np.all(row < corner, axis=1) & ~dominated
-        volumes = reached.copy()
+        volumes, there[:, -1] = reached.copy(), row
         for at in np.flatnonzero(adds):
-            volumes[at] = volume(draws[at][[*chosen, place]])
+            volumes[at] = volume(there[at])
         return volumes
 
     room = (corner - draws).clip(0.0)
@@ -60,6 +60,7 @@ def promising(draws: Array, candidates: Sequence[int], limit: int, base: Sequenc
             np.maximum(shared, np.minimum(room, room[:, place, None]).prod(axis=2), out=shared)
         np.minimum(most, (alone - shared).mean(axis=0) + ROUNDING * alone.mean(), out=most)
         best, volumes = (np.inf, -1), reached
+        there = draws[:, [*chosen, -1]]  # the chosen configurations, and room for one more
         for place in sorted(left, key=lambda place: (-most[place], place)):
             if (-most[place], place) > best:
                 break
