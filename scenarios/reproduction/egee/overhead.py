@@ -114,9 +114,8 @@ def overhead(bench: Workbench) -> list[Claim]:
             Finding("mean run time, s", mean(made["runtime"]), 1.5, 2.5),
             Finding("standard deviation, s", mean(made["deviation"]), 0.9e4, 1.1e4),
             clash=LARGEST_DEVIATION < DEVIATION,
-            arithmetic=f"{JOBS} values of no less than 0 with mean {MEAN:g} deviate by "
-            f"{LARGEST_DEVIATION:.0f} at most: "
-            "read as a median of 2 s",
+            arithmetic=f"with {JOBS:,} times of mean {MEAN:g} s it is at most {LARGEST_DEVIATION:.0f} s; "
+            "2 s is read as the median",
         ),
     ]
 
