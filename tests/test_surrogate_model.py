@@ -143,7 +143,7 @@ def test_sizes_start_from_the_spread_and_stay_near_it():
     together, alone, rates, nugget = surrogate_model._sizes(np.log([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), 2)
     assert (together, nugget) == (pytest.approx(1.0), pytest.approx(6.0))
     assert (alone.tolist(), rates.tolist()) == (pytest.approx([2.0, 3.0]), pytest.approx([4.0, 5.0]))
-    squares = surrogate_model._squares(np.array([[0.0, 1.0], [0.5, 0.5], [3.0, 5.0]]))
+    (squares,) = distances([np.array([[0.0, 1.0], [0.5, 0.5], [3.0, 5.0]])]).squares
     assert squares == pytest.approx(np.array([[0.0, 0.5, 25.0], [0.5, 0.0, 26.5], [25.0, 26.5, 0.0]]))
     with patch("gridtune.optimize.inference.surrogate_model.minimize") as search:
         search.return_value.x = np.zeros(4)
