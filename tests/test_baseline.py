@@ -13,6 +13,7 @@ from gridtune.optimize.explanation.words import in_words
 from gridtune.optimize.front.changes import Change, between, gains
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.difference import Difference
+from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.runs import stored
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.baseline import baseline_of, starting_configurations
@@ -229,6 +230,9 @@ def test_a_change_in_words_has_its_interval_from_the_smaller_to_the_larger():
     assert in_words(less) == "unfairness (max - min) lower by 0.1 (0.06 to 0.14)"
     assert in_words(more) == "completed jobs higher by 10 (6 to 14)"
     assert (less.better, more.better) == (True, True)
+    sooner = Change(Objective("meta_response_mean", "minimize", "s"), 900.0, 650.0,
+                    Difference(-250.0, 80.0, -410.0, 30.0, 0.99, 5))  # fmt: skip
+    assert in_words(sooner).endswith("lower by 4.17 min (-0.5 to 6.83 min)")
 
 
 def test_what_changes_is_told_by_all_runs_where_these_can_tell():

@@ -245,6 +245,13 @@ def test_the_size_of_the_noise_is_what_residuals_show_of_it():
     assert once == pytest.approx((2 + 8) / 4), "what was run once says nothing"
 
 
+def test_degrees_of_freedom_are_runs_less_configurations_and_replications_where_runs_are_unbalanced():
+    seen = np.zeros((20, 9), dtype=bool)
+    seen[:, 0] = seen[:17, 1] = seen[:5, :4] = seen[0] = True  # some once, most twice, a few often
+    left = (17 + 17 + 5 + 5) - 17 - 4 + 1  # no other tells of the five replications of the first alone
+    assert degrees_of_freedom(beyond_effects(seen, np.eye(20))) == pytest.approx(left)
+
+
 def test_configurations_with_much_noise_in_common_show_little_of_it():
     seen = np.ones((3, 5), dtype=bool)
     alike = np.array([[1.0, 0.99, 0.0], [0.99, 1.0, 0.0], [0.0, 0.0, 1.0]])

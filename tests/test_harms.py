@@ -83,6 +83,15 @@ def test_a_class_without_jobs_in_one_run_is_told_by_the_others():
     assert told("waited_max", [nan] * 11 + before[:1], after) == []
 
 
+def test_an_objective_is_no_harm_under_a_second_name():
+    before, after = [10.0, 11.0, 12.0], [20.0, 23.0, 24.0]
+    names = ("background_waiting_mean", "waiting_mean.local", "waiting_p95")
+    baseline = dict.fromkeys(names[:2], before) | {"waiting_p95": [20.0, 22.0, 24.0]}
+    changed = dict.fromkeys(names[:2], after) | {"waiting_p95": [40.0, 46.0, 48.0]}
+    found = harms(baseline, changed, dict.fromkeys(names, "s"), {"background_waiting_mean"})
+    assert [one.metric for one in found] == ["waiting_p95"]
+
+
 def test_failures_of_what_is_owed_come_first_and_each_harm_once():
     before = (100 + NOISE).tolist()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gridtune.model.metrics.labels import label
 from gridtune.optimize.explanation.explain import Explanation
 from gridtune.optimize.explanation.words import in_words, told_changes
 from gridtune.optimize.records.difference import INTERVAL, Change
@@ -32,7 +33,7 @@ def _in_short(found: Explanation) -> Iterator[str]:
         value = with_half(mean, nearest.value.standard_error, as_objective(one))
         where = f" in {nearest.case}" if len(found.front.archive.cases) > 1 else ""
         does = "keeps" if one.excess(mean) <= 0 else "breaks"
-        yield f"It {does} {one}: {value}{nearest.whose}{where}."
+        yield f"It {does} {one} ({label(one.metric).name}): {value}{nearest.whose}{where}."
     yield from _place(found)
     if said := refusal(found.front.archive, found.evaluation.number):
         yield f"Not recommended: {said}."

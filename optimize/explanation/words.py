@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.changes import Change
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.report.numbers import amount, metric_label
+from gridtune.optimize.report.numbers import amount, interval, metric_label
 
 
 def in_words(one: Change) -> str:
@@ -21,7 +21,7 @@ def in_words(one: Change) -> str:
     if gap.low == gap.high:
         return f"{text} in every run"
     low, high = (gap.low, gap.high) if gap.mean > 0 else (-gap.high, -gap.low)
-    return f"{text} ({_size(low, one.metric)} to {_size(high, one.metric)})"
+    return f"{text} ({interval(low, high, one.metric)})"
 
 
 def _size(value: float, metric: Objective) -> str:

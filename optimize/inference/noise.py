@@ -102,15 +102,21 @@ def beyond_effects(seen: Array, alike: Array) -> list[tuple[Array, Array]]:
 def degrees_of_freedom(beyond: Sequence[tuple[Array, Array]]) -> float:
     """By which the size of the noise is known: fewer where the noise of configurations is alike.
 
+    Without that they are n - k - m + 1, for n runs of k configurations in m replications.
+
     Args:
         beyond: as `beyond_effects` gives it.
 
     Source: F. Satterthwaite, An Approximate Distribution of Estimates of Variance Components, Biometrics
         Bulletin 2(6), 1946.
     """
+    if len(beyond) < 2:
+        return 1.0
     whole = sum(np.trace(common) for _, common in beyond)
     squares = sum((common**2).sum() for _, common in beyond)
-    return max(float(whole**2 / squares) * (1 - 1 / len(beyond)), 1.0) if len(beyond) > 1 else 1.0
+    ran = np.concatenate([at for at, _ in beyond])
+    left = (len(ran) - len(np.unique(ran)) - len(beyond) + 1) / (len(ran) - len(beyond))
+    return max(float(whole**2 / squares) * left, 1.0)
 
 
 def variance(rest: Array, means: Array, seen: Array, beyond: Sequence[tuple[Array, Array]]) -> float:

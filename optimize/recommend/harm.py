@@ -57,7 +57,10 @@ def harms(
     doubts: list[float] = []
     unhappy = [count for side in (baseline, changed) for count in side.get(UNHAPPY, (1.0,))]
     told = {*objectives, *(SATISFACTION if not any(unhappy) else ())}
+    seen = [(list(baseline[name]), list(changed[name])) for name in objectives if name in changed]
     for name, before in baseline.items():
+        if (list(before), list(changed.get(name, ()))) in seen and _words(name).isdisjoint(OWED):
+            continue  # an objective under a second name
         known = None if name in told else _watched(name)
         both = zip(before, changed.get(name, ()), strict=False)
         pairs = [pair for pair in both if all(map(isfinite, pair))]

@@ -103,6 +103,16 @@ def with_half(value: float, half: float | None, metric: Objective) -> str:
     return f"{value / size:.{places}f} ± {half / size:.{places}f}{tail}"
 
 
+def interval(low: float, high: float, metric: Objective) -> str:
+    """Both ends of an interval of differences, in one unit: `-0.129 to 2.32 min`."""
+    if label(metric.name).percent:
+        size, tail = 0.01, " points"
+    else:
+        size, tail = scale_of(max(abs(low), abs(high)), metric.unit, metric.name)
+    ends = [end / size for end in (low, high)]
+    return " to ".join(f"{end:.0f}" if abs(end) >= 999.5 else f"{end:.3g}" for end in ends) + tail
+
+
 def change(gap: Difference, baseline: float, metric: Objective) -> str:
     """The change against the baseline: per cent, of shares percentage points; `SAME` if not significant."""
     if gap.verdict == "equal" or (gap.low is not None and gap.high is not None and gap.low <= 0 <= gap.high):
