@@ -406,6 +406,11 @@ def test_what_slurm_cannot_have_is_told_before_the_lines_and_nothing_is_made_up(
     assert "no counterpart" in first
     assert "SchedulerParameters=bf_window=2880,bf_job_part_count_reserve=0" in rest
     assert sum("interval = 0" in line or "queue_depth = 0" in line for line in rest) == 2
+    assert "bf_resolution" in text
+    assert (
+        "bf_resolution"
+        not in slurm_changes(as_slurm, as_slurm.override({f"{policy}.window": 86400.0})).text()
+    )
     others = slurm_changes(load("batch/replay"), as_slurm.override({f"{policy}.rule": "f2"}))
     assert not [line for line in others.lines if line.startswith("Priority")]
 

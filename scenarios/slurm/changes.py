@@ -8,6 +8,7 @@ other one has another partition: within one they take turns.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf, isinf
@@ -23,6 +24,7 @@ from gridtune.scenarios.systems.replay import sized
 from gridtune.scenarios.tables.batch import NO_LIMIT, SiteSpec
 
 LONGEST_WINDOW = 43_200  # min, the most that bf_window may be
+DAY = 1440  # min, the bf_window of a Slurm of which nothing is said
 FOREVER = 2**31  # s: longer times do not fit into Slurm's numbers
 LONGEST_INTERVAL = 10_800  # s, the most that bf_interval may be
 PREEMPTING = "<the QOS that preempts>"  # of a site that has one; nobody knows its name here
@@ -30,7 +32,8 @@ PARAMETERS = "SchedulerParameters"
 INCOMPLETE = "# Slurm cannot do all that was simulated: see `no counterpart` below before you use this"
 MERGED = (PARAMETERS, "PriorityFlags", "PartitionName")  # lines that say a part
 MERGE = f"# {', '.join(MERGED)}: change these words in your lines, and leave the others"
-LIMITS = "# limits of a QOS need AccountingStorageEnforce=limits,qos"
+RESOLUTION = "# bf_window is long: raise bf_resolution, too, or backfilling gets slow"
+LIMITS = "# limits of a QOS need AccountingStorageEnforce=limits,qos: no job without an association"
 GANG = "# SUSPEND,GANG needs OverSubscribe=FORCE:1 in the partitions"
 SCALE = "# PriorityWeight…: their ratios count; scale your other weights (QOS, TRES, Assoc, Site) as these"
 WEIGHTS = {
@@ -73,6 +76,7 @@ class SlurmChanges:
         made = [
             *([INCOMPLETE] if self.without else []),
             *([MERGE] if any(name in some for name in MERGED) else []),
+            *([RESOLUTION] if any(int(one) > DAY for one in re.findall(r"bf_window=(\d+)", some)) else []),
             *([SCALE] if "PriorityWeight" in some else []),
             *([LIMITS] if any(" set Max" in command for command in self.commands) else []),
             *([GANG] if "SUSPEND" in some else []),

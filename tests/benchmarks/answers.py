@@ -4,7 +4,8 @@
     python docs/making/tables.py                                 # shows it in docs/answers.md
 
 Each search runs as on a command line of 80 columns. Of each recommendation, of the configuration that it was
-made from and of the baseline 20 new replications are run, under the same random numbers.
+made from and of the baseline 20 new replications are run, under the same random numbers. They show whether
+gains and harms are as printed.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import gridtune as gt
 from gridtune.model.metrics.registry import Direction
 from gridtune.optimize.front.changes import change
+from gridtune.optimize.recommend.harm import LEAST, harms
 from gridtune.optimize.records.evaluations import Objective
 from tests.benchmarks.rows import known_in, placeless
 
@@ -70,28 +73,27 @@ def measured(scenario: str, seed: int, work: Path) -> dict[str, Any]:
     objectives = {one["name"]: one["direction"] for one in found["objectives"]}
     row = {"search": scenario, "seed": seed, "words": words, "text": placeless(text), "recommendations": []}
     if found["recommendations"]:
-        baseline = values(work, "baseline", [], objectives)
+        baseline = values(work, "baseline", [])
     for one in found["recommendations"]:
-        sparse, full = (values(work, one["letter"], more, objectives) for more in ([], ["--full"]))
+        sparse, full = (values(work, one["letter"], more) for more in ([], ["--full"]))
         row["recommendations"].append(
             {
                 "letter": one["letter"],
                 "changes": len(one["changes"]),
                 "changes in full": len(one["changes"]) + len(one["without_effect"]),
                 **held(objectives, baseline, sparse, full),
+                **repeated(one, objectives, baseline, sparse),
             }
         )
     return row
 
 
-def values(
-    work: Path, which: str, more: list[str], objectives: dict[str, Direction]
-) -> dict[str, list[float]]:
-    """Objectives of a configuration in the new replications."""
+def values(work: Path, which: str, more: list[str]) -> dict[str, list[float]]:
+    """Metrics of a configuration in the new replications."""
     path = work / f"{which}{'-full' * bool(more)}.toml"
     path.write_text(called(["front", "found", "--export", which, *more], work), encoding="utf-8")
     runs = gt.load(path).run(seed=NEW_SEED, replications=REPLICATIONS, jobs=1).values
-    return {name: runs[name].tolist() for name in objectives}
+    return {name: runs[name].tolist() for name in runs.select_dtypes("number")}
 
 
 def held(
@@ -114,6 +116,37 @@ def held(
         elif left_out.beyond_noise and not left_out.better:
             lost.append(name)
     return {"kept": kept, "worse": lost}
+
+
+def repeated(
+    printed: dict[str, Any],
+    objectives: dict[str, Direction],
+    baseline: dict[str, list[float]],
+    sparse: dict[str, list[float]],
+) -> dict[str, Any]:
+    """Printed gains and harms of a recommendation in the new replications.
+
+    Returns:
+        `again`: of each significant gain, the new over the printed one. `harms`: how many were printed of the
+        runs that confirmed it; `harmed`: how many of these are worse by more than a tenth again; `unsaid`:
+        harms of the new replications, found as a search finds them, that no printed one is.
+    """
+    again = {}
+    for name, direction in objectives.items():
+        known = printed["objectives"][name]["difference"]
+        one = change(Objective(name, direction, ""), baseline[name], sparse[name])
+        sign = 1 if direction == "maximize" else -1
+        if known["low"] is not None and known["low"] * known["high"] > 0 and sign * known["mean"] > 0:
+            again[name] = one.difference.mean / known["mean"]
+    told = {one["metric"]: one for one in printed["harms"] if not one["replay"] and one["part"] is None}
+    harmed = 0
+    for name, one in told.items():
+        start, to = fmean(baseline[name]), fmean(sparse[name])
+        harmed += (to - start) * (one["mean"] - one["baseline"]) > 0 and abs(to - start) > LEAST * abs(start)
+    same = [(baseline[name], sparse[name]) for name in told]
+    new = [one.metric for one in harms(baseline, sparse, {}, objectives)]
+    unsaid = [name for name in new if (baseline[name], sparse[name]) not in same]
+    return {"again": again, "harms": len(told), "harmed": harmed, "unsaid": unsaid}
 
 
 def main() -> None:
