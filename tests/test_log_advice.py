@@ -92,6 +92,32 @@ def test_a_recommendation_that_starves_somebody_with_more_jobs_is_refused(log):
     assert "(at 20 % more load)" in said
 
 
+@pytest.mark.parametrize("first", [AS_LOGGED, BUSIER])
+def test_a_recommendation_whose_gain_turns_into_harm_on_the_log_is_refused(log, first):
+    def work(task):
+        made = simulated(3 * 86400.0)(task)
+        turned = task.values.get("site.cluster.policy") == "easy" and task.replication >= first
+        slowdown = made["slowdown_mean"].value + 6.0 * turned
+        return made | {"slowdown_mean": Metric(slowdown, "")}
+
+    made = found(log, work)
+    assert made.recommendations == ()
+    assert set(made.refused.values()) == {("slowdown_mean",)}
+    said = " ".join(answer(front(made), 80).split())
+    assert "it loses its gain: slowdown (mean)" in said
+    assert ("at 20 % more load" in said) == (first == BUSIER)
+
+
+def test_one_gain_that_holds_on_the_log_is_enough(log):
+    def more(easy, limited, k, noise, case):
+        lost = {"slowdown_mean": 30.0} if easy and k >= AS_LOGGED else {}
+        return {"waited_max": 86400.0 * (1 - 0.5 * easy) + noise, **lost}
+
+    advice = of_two_changes(log, more, objectives=["slowdown_mean", "waited_max"])
+    assert advice.objectives["slowdown_mean"].better
+    assert "slowdown_mean" in {one.metric for one in advice.harms}
+
+
 def test_candidates_are_screened_on_the_log_before_runs_are_spent_on_their_changes(log):
     seen = []
 

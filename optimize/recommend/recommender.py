@@ -49,8 +49,9 @@ class Recommender:
 
     Attributes:
         refused: metrics whose constraints a configuration broke in a replay, the elimination or the
-            confirmation, by its number; none if it was not significantly better, or could not be replayed.
-        blamed: the wait for which it was refused, where that is known, by its number.
+            confirmation, by its number, or that it gained but lost in a replay; none if it was not
+            significantly better, or could not be replayed.
+        blamed: the wait, or the lost gain, for which it was refused, where that is known, by its number.
         remarks: why harm may have been missed, a line each.
     """
 
@@ -139,7 +140,8 @@ class Recommender:
             chosen = self._plan([*passed, one], 2 * replays.weight, replays.cost(one.origin.values))
             if len(chosen.changes) <= len(passed):
                 return passed if one is not candidates[0] else candidates
-            replay = replays.of(one.origin.values)
+            sure = [gain for gain in gains(self._front, one.origin) if gain.better and gain.beyond_noise]
+            replay = replays.of(one.origin.values, [gain.metric.name for gain in sure])
             if replay.broken is None:
                 passed.append(one)
                 continue
@@ -234,7 +236,8 @@ class Recommender:
         units, number = self._evaluator.table.units, candidate.origin.number
         changes = {one.name: sample.change(one, start) for one in self._objectives}
         broken = breaks(block, start, sample)
-        if broken or not any(self._gained(one, tests) for one in changes.values()):
+        gained = [name for name, one in changes.items() if self._gained(one, tests)]
+        if broken or not gained:
             bounds = self._settings.scenario.spec.searching.starvation
             self._refuse(number, broken, blamed(start, sample, bounds))
             return None
@@ -243,7 +246,7 @@ class Recommender:
         harmed += by_case(start, sample, lambda was, now: harms(was, now, units, ()))
         seldom, remarks = tuple[Harm, ...](), self.remarks
         if self._replays.weight:
-            replay = self._replays.of(configuration)
+            replay = self._replays.of(configuration, gained)
             if replay.broken is not None:
                 self._refuse(number, replay.broken, replay.harmed)
                 return None
@@ -256,11 +259,11 @@ class Recommender:
         harmed = worst_of(harmed) + seldom
         return self._made(candidate, configuration, changes, harmed, sample.evaluation.replications)
 
-    def _refuse(self, number: int, broken: tuple[str, ...], waits: Sequence[Harm] = ()) -> None:
+    def _refuse(self, number: int, broken: tuple[str, ...], harmed: Sequence[Harm] = ()) -> None:
         """Note why a configuration is not recommended."""
         self.refused[number] = broken
-        if waits and EXCESS_WAIT in broken:
-            self.blamed[number] = waits[0]
+        if harmed and not {EXCESS_WAIT, harmed[0].metric}.isdisjoint(broken):
+            self.blamed[number] = harmed[0]
 
     def _made(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
@@ -20,8 +20,10 @@ class Replay(NamedTuple):
     """What replays of the log say of a configuration.
 
     Attributes:
-        broken: metrics whose constraints it breaks; none where a replay failed, None if it keeps all.
-        harmed: metrics that get worse; where a guard is broken, the wait that is farthest beyond its bound.
+        broken: metrics whose constraints it breaks, or all those that it gained where each of them gets worse
+            in a replay; none where a replay failed, None if it keeps all.
+        harmed: metrics that get worse; where a guard is broken, the wait that is farthest beyond its bound;
+            where it loses its gains, these.
         remarks: why harm may have been missed, a line each.
     """
 
@@ -54,8 +56,21 @@ class Replays:
         blocks = (self.as_logged, self._busier)
         return self.weight * sum(len(block.new([{}, configuration])) for block in blocks)
 
-    def of(self, configuration: Configuration) -> Replay:
-        """Replays of the log as it is, and with more jobs as far as runs allow."""
+    def of(self, configuration: Configuration, gained: Collection[str]) -> Replay:
+        """Replays of the log as it is, and with more jobs as far as runs allow.
+
+        Args:
+            configuration: to replay.
+            gained: names of objectives that it improves on drawn jobs.
+        """
+        found = self._replayed(configuration)
+        lost = [one for one in found.harmed if one.metric in gained and not one.case]
+        if found.broken is None and gained and {one.metric for one in lost} == {*gained}:
+            return Replay(tuple(dict.fromkeys(one.metric for one in lost)), tuple(lost))
+        return found
+
+    def _replayed(self, configuration: Configuration) -> Replay:
+        """What replays say, whatever it gained."""
         evaluator, logged, busier = self._evaluator, self.as_logged, self._busier
         units = evaluator.table.units
         before, after = logged.run([{}, configuration])

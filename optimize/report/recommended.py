@@ -113,6 +113,7 @@ def refusal(archive: Archive, number: int) -> str:
     does = f"{does} than the baseline" if rule is None else f"breaks {rule}"
     worst = archive.blamed.get(number)
     told = f": {harm_text(worst)}" if worst else ""
+    does = "loses its gain" if worst and worst.metric == broken[0] else does
     return f"in later checks (further seeds, replays of logs) it {does}{told}"
 
 
