@@ -232,7 +232,7 @@ def test_a_change_in_words_has_its_interval_from_the_smaller_to_the_larger():
     assert (less.better, more.better) == (True, True)
     sooner = Change(Objective("meta_response_mean", "minimize", "s"), 900.0, 650.0,
                     Difference(-250.0, 80.0, -410.0, 30.0, 0.99, 5))  # fmt: skip
-    assert in_words(sooner).endswith("lower by 4.17 min (-0.5 to 6.83 min)")
+    assert in_words(sooner).endswith("lower by 4.17 min (-0.5 to 6.83)")
 
 
 def test_what_changes_is_told_by_all_runs_where_these_can_tell():

@@ -32,8 +32,7 @@ def calibrated_table(rows: dict[str, Any]) -> str:
                 f" In each of the {len(ratios)} logs, the mean wait is {min(ratios):.2f} to "
                 f"{max(ratios):.2f} times the logged one."
             )
-        effort = f"{row['replays']} replays, {row['seconds']:.0f} s of CPU time"
-        lines.append(f"- {name} ({effort}): {_listed(row['values'])}.{each}")
+        lines.append(f"- {name} ({row['replays']} replays): {_listed(row['values'])}.{each}")
     return "\n".join([*lines, *_known_settings(made)])
 
 

@@ -79,7 +79,7 @@ LABELS = {
     "waited_max": Label("longest wait"),
     "waited_day": Label("jobs that waited longer than a day"),
     "waited_week": Label("jobs that waited longer than a week"),
-    "excess_loss": Label("mandatory work lost beyond the baseline's"),
+    "excess_loss": Label("mandatory work lost beyond what is allowed"),
 }
 STEMS = {
     "waiting": "waiting time",

@@ -43,7 +43,7 @@ def _in_short(found: Explanation) -> Iterator[str]:
     if not found.changes:
         return
     sure = [c for c in found.changes if c.beyond_noise]
-    sides = (("gains", [c for c in sure if c.better]), ("costs", [c for c in sure if not c.better]))
+    sides = (("improves", [c for c in sure if c.better]), ("worsens", [c for c in sure if not c.better]))
     told = [f"{verb} {', '.join(metric_label(c.metric) for c in some)}" for verb, some in sides if some]
     if not told:
         yield "In short: no objective differs significantly from the baseline."

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.changes import Change
-from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.report.numbers import amount, interval, metric_label
+from gridtune.optimize.report.numbers import metric_label, with_interval
 
 
 def in_words(one: Change) -> str:
@@ -15,18 +13,13 @@ def in_words(one: Change) -> str:
     gap, name = one.difference, metric_label(one.metric)
     if gap.verdict == "equal":
         return f"{name} the same"
-    text = f"{name} {'higher' if gap.mean > 0 else 'lower'} by {_size(abs(gap.mean), one.metric)}"
+    text = f"{name} {'higher' if gap.mean > 0 else 'lower'} by"
     if gap.low is None or gap.high is None:
-        return f"{text} (one run: noise is unknown)"
+        return f"{text} {with_interval(abs(gap.mean), (), one.metric)} (one run: noise is unknown)"
     if gap.low == gap.high:
-        return f"{text} in every run"
-    low, high = (gap.low, gap.high) if gap.mean > 0 else (-gap.high, -gap.low)
-    return f"{text} ({interval(low, high, one.metric)})"
-
-
-def _size(value: float, metric: Objective) -> str:
-    """A difference, of shares in percentage points."""
-    return f"{100 * value:.3g} points" if label(metric.name).percent else amount(value, metric)
+        return f"{text} {with_interval(abs(gap.mean), (), one.metric)} in every run"
+    ends = (gap.low, gap.high) if gap.mean > 0 else (-gap.high, -gap.low)
+    return f"{text} {with_interval(abs(gap.mean), ends, one.metric)}"
 
 
 def told_changes(changes: Sequence[Change]) -> Iterator[str]:

@@ -103,14 +103,16 @@ def with_half(value: float, half: float | None, metric: Objective) -> str:
     return f"{value / size:.{places}f} ± {half / size:.{places}f}{tail}"
 
 
-def interval(low: float, high: float, metric: Objective) -> str:
-    """Both ends of an interval of differences, in one unit: `-0.129 to 2.32 min`."""
-    if label(metric.name).percent:
-        size, tail = 0.01, " points"
-    else:
-        size, tail = scale_of(max(abs(low), abs(high)), metric.unit, metric.name)
-    ends = [end / size for end in (low, high)]
-    return " to ".join(f"{end:.0f}" if abs(end) >= 999.5 else f"{end:.3g}" for end in ends) + tail
+def with_interval(value: float, ends: Sequence[float], metric: Objective) -> str:
+    """A difference and the ends of its interval, all in one unit: `1.09 min (-0.129 to 2.32)`."""
+    size, tail = 0.01, " points"
+    if not label(metric.name).percent:
+        size, tail = scale_of(max(map(abs, (value, *ends))), metric.unit, metric.name)
+    first, *others = (
+        f"{one:.0f}" if abs(one) >= 999.5 else f"{one:.3g}"
+        for one in (part / size for part in (value, *ends))
+    )
+    return f"{first}{tail} ({' to '.join(others)})" if others else f"{first}{tail}"
 
 
 def change(gap: Difference, baseline: float, metric: Objective) -> str:
