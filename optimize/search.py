@@ -115,8 +115,7 @@ def search(
         if pool is None:
             workers.close()
         try:
-            with study:
-                study.set_attribute(UNITS, table.units)
+            study.close()
         finally:
             if holding is None:
                 held.close()

@@ -261,9 +261,7 @@ def test_what_an_interval_holds_0_of_is_neither_gained_nor_paid(kept):
     doubtful = change_of(replace(metric, name="waiting_mean", unit="s"), *pairs)
     assert (doubtful.difference.verdict, doubtful.significant) == ("probably", False)
     words = " ".join(told(replace(found, changes=(doubtful,))).split())
-    assert not missing(
-        words, "no significant difference: waiting time", "higher by 1.3 s", "-0.291 to 2.89"
-    )
+    assert not missing(words, "no significant difference: waiting time", "higher by 1.3 s", "-0.291 to 2.89")
     assert "no objective differs significantly from the baseline" in words
     assert Ablation("", None, (), {}, changes=(doubtful,)).effect({"waiting_mean": 1.0}) == 0
 

@@ -57,9 +57,9 @@ def harms(
     doubts: list[float] = []
     unhappy = [count for side in (baseline, changed) for count in side.get(UNHAPPY, (1.0,))]
     told = {*objectives, *(SATISFACTION if not any(unhappy) else ())}
-    seen = [(list(baseline[name]), list(changed[name])) for name in objectives if name in changed]
+    seen = {_digits(*baseline[name], *changed[name]) for name in objectives if name in changed}
     for name, before in baseline.items():
-        if (list(before), list(changed.get(name, ()))) in seen and _words(name).isdisjoint(OWED):
+        if _digits(*before, *changed.get(name, ())) in seen and _words(name).isdisjoint(OWED):
             continue  # an objective under a second name
         known = None if name in told else _watched(name)
         both = zip(before, changed.get(name, ()), strict=False)
@@ -199,7 +199,9 @@ def _told(found: Sequence[Harm]) -> tuple[Harm, ...]:
     """
     told = [one for one in found if abs(one.mean - one.baseline) > max(LEAST * abs(one.baseline), ROUNDING)]
     owed = {one.metric for one in told if not _words(one.metric).isdisjoint(OWED)}
-    keys = [(one.metric if one.metric in owed else "", one.baseline, one.mean, one.unit) for one in told]
+    keys = [
+        (one.metric if one.metric in owed else "", _digits(one.baseline, one.mean), one.unit) for one in told
+    ]
     return _ordered(dict(zip(reversed(keys), reversed(told), strict=True)).values())
 
 
@@ -210,6 +212,11 @@ def _ordered(found: Iterable[Harm]) -> tuple[Harm, ...]:
         return one.load, owed, done, "unfairness" in words, -ratio(one), one.metric
 
     return tuple(sorted(found, key=place))
+
+
+def _digits(*values: float) -> tuple[str, ...]:
+    """Values as far as metrics under two names agree: their sums are rounded differently."""
+    return tuple(f"{value:.9g}" for value in values)
 
 
 def _worse(known: Definition, gap: float) -> bool:

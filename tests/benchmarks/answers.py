@@ -129,7 +129,7 @@ def repeated(
     Returns:
         `again`: of each significant gain, the new over the printed one. `harms`: how many were printed of the
         runs that confirmed it; `harmed`: how many of these are worse by more than a tenth again; `unsaid`:
-        harms of the new replications, found as a search finds them, that no printed one is.
+        harms of the new replications, found as a search finds them, that are printed nowhere.
     """
     again = {}
     for name, direction in objectives.items():
@@ -143,7 +143,7 @@ def repeated(
     for name, one in told.items():
         start, to = fmean(baseline[name]), fmean(sparse[name])
         harmed += (to - start) * (one["mean"] - one["baseline"]) > 0 and abs(to - start) > LEAST * abs(start)
-    same = [(baseline[name], sparse[name]) for name in told]
+    same = [(baseline[one["metric"]], sparse[one["metric"]]) for one in printed["harms"]]
     new = [one.metric for one in harms(baseline, sparse, {}, objectives)]
     unsaid = [name for name in new if (baseline[name], sparse[name]) not in same]
     return {"again": again, "harms": len(told), "harmed": harmed, "unsaid": unsaid}
