@@ -84,7 +84,7 @@ def test_a_change_in_words(gap, said):
 def test_shares_change_by_percentage_points():
     share = Objective("unhappy_fraction", "minimize")
     said = in_words(of(Difference(-0.2, 0.05, -0.3, -0.1, 0.99, 5), share))
-    assert said.endswith(" lower by 20 points (10 points to 30 points)")
+    assert said.endswith(" lower by 20 points (10 to 30)")
 
 
 def test_gains_costs_what_cannot_be_told_and_what_stays_have_a_line_each():
