@@ -73,13 +73,13 @@ LITERAL = (  # where such a word is meant as it is said: a place, and a piece of
     ("optimize/samplers/space_filling.py", "Points"),
     ("tests/benchmarks/bench_signal.py", "RandomPoints"),
     ("tests/test_samplers.py", "Points"),
-    ("tests/test_changes.py", "10 points"),  # percentage points, here and in the next two
+    ("tests/test_changes.py", "20 points"),  # percentage points, here and in the next two
     ("tests/test_compare.py", "+20 points"),
     ("tests/test_report.py", "points"),
     ("optimize/report/page.html", "<span"),
     ("optimize/report/page.js", "span"),  # of an axis
     ("optimize/report/recommended.py", ":.2g} points"),
-    ("optimize/explanation/words.py", ":.3g} points"),
+    ("optimize/report/numbers.py", '" points"'),
     ("optimize/commands/compare.py", '" points"'),
     ("optimize/report/numbers.py", '} points"'),
     ("optimize/report/progress.py", "_points"),  # in the space of objectives
