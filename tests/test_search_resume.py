@@ -114,7 +114,7 @@ def test_a_killed_search_goes_on_to_its_full_budget(scenario, tmp_path, sent):
         stderr=subprocess.PIPE,
         preexec_fn=heed_interrupts,
     )
-    until(lambda: _lines(out / JOURNAL) > 14)
+    until(lambda: _lines(out / JOURNAL) > 15)
     coordinator.send_signal(sent)
     expected = -signal.SIGKILL if sent == signal.SIGKILL else 130
     assert coordinator.wait(PATIENCE) == expected, coordinator.stderr.read().decode()
