@@ -145,7 +145,7 @@ def test_a_worker_killed_by_its_process_id_loses_no_evaluation(
     assert found.archive.failed == ()
     assert content(found.archive) == content(run(scenario, sampler="nsga2").archive)
     assert len(starts(tmp_path)) > found.simulated, "nothing was under way when the worker was killed"
-    assert len(set(starts(tmp_path)) - set(killed)) >= 2, "the worker should have been replaced"
+    until(lambda: len(cluster.scheduler.workers) == 2)  # the worker is replaced, perhaps after the search
 
 
 def test_a_task_that_kills_its_worker_every_time_fails_and_no_other_does(scenario, cluster, monkeypatch):
