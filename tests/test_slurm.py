@@ -470,7 +470,10 @@ def test_how_jobs_make_way_is_set_for_the_qos_that_is_preempted(as_slurm):
     assert made.commands == ["modify qos normal set PreemptMode=cancel"]
     first = slurm_changes(load("batch/replay"), as_slurm)
     assert "modify qos express set Preempt+=normal" in first.commands
-    assert "# limits of a QOS need AccountingStorageEnforce=limits,qos:" in first.text()
+    assert (
+        "# limits of a QOS need AccountingStorageEnforce=limits,qos: no job without an association\n"
+        in first.text()
+    )
     assert "AccountingStorageEnforce" not in made.text()
     exempt = as_slurm.override({f"{place}.exempt": 60.0})
     assert slurm_changes(exempt, as_slurm).lines == ["PreemptExemptTime=-1"]

@@ -13,13 +13,16 @@ def in_words(one: Change) -> str:
     gap, name = one.difference, metric_label(one.metric)
     if gap.verdict == "equal":
         return f"{name} the same"
-    text = f"{name} {'higher' if gap.mean > 0 else 'lower'} by"
+    ends: tuple[float, ...] = ()
+    remark = ""
     if gap.low is None or gap.high is None:
-        return f"{text} {with_interval(abs(gap.mean), (), one.metric)} (one run: noise is unknown)"
-    if gap.low == gap.high:
-        return f"{text} {with_interval(abs(gap.mean), (), one.metric)} in every run"
-    ends = (gap.low, gap.high) if gap.mean > 0 else (-gap.high, -gap.low)
-    return f"{text} {with_interval(abs(gap.mean), ends, one.metric)}"
+        remark = " (one run: noise is unknown)"
+    elif gap.low == gap.high:
+        remark = " in every run"
+    else:
+        ends = (gap.low, gap.high) if gap.mean > 0 else (-gap.high, -gap.low)
+    way = "higher" if gap.mean > 0 else "lower"
+    return f"{name} {way} by {with_interval(abs(gap.mean), ends, one.metric)}{remark}"
 
 
 def told_changes(changes: Sequence[Change]) -> Iterator[str]:

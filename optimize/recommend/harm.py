@@ -57,10 +57,10 @@ def harms(
     doubts: list[float] = []
     unhappy = [count for side in (baseline, changed) for count in side.get(UNHAPPY, (1.0,))]
     told = {*objectives, *(SATISFACTION if not any(unhappy) else ())}
-    seen = {_digits(*baseline[name], *changed[name]) for name in objectives if name in changed}
+    values = {name: _digits(*before, *changed.get(name, ())) for name, before in baseline.items()}
+    seen = {values[name] for name in objectives if name in values}  # what stands under a second name, too
+    told |= {name for name, known in values.items() if known in seen and _words(name).isdisjoint(OWED)}
     for name, before in baseline.items():
-        if _digits(*before, *changed.get(name, ())) in seen and _words(name).isdisjoint(OWED):
-            continue  # an objective under a second name
         known = None if name in told else _watched(name)
         both = zip(before, changed.get(name, ()), strict=False)
         pairs = [pair for pair in both if all(map(isfinite, pair))]

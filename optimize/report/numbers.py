@@ -108,10 +108,7 @@ def with_interval(value: float, ends: Sequence[float], metric: Objective) -> str
     size, tail = 0.01, " points"
     if not label(metric.name).percent:
         size, tail = scale_of(max(map(abs, (value, *ends))), metric.unit, metric.name)
-    first, *others = (
-        f"{one:.0f}" if abs(one) >= 999.5 else f"{one:.3g}"
-        for one in (part / size for part in (value, *ends))
-    )
+    first, *others = (human(part / size) for part in (value, *ends))
     return f"{first}{tail} ({' to '.join(others)})" if others else f"{first}{tail}"
 
 

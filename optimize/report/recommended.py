@@ -110,10 +110,12 @@ def refusal(archive: Archive, number: int) -> str:
         return ""
     does, _, option = GUARDS.get(broken[0], (f"has more {label(broken[0])}", "", ""))
     rule = next((one for one in archive.constraints if one.metric == broken[0] and not option), None)
-    does = f"{does} than the baseline" if rule is None else f"breaks {rule}"
     worst = archive.blamed.get(number)
     told = f": {harm_text(worst)}" if worst else ""
-    does = "loses its gain" if worst and worst.metric == broken[0] else does
+    if worst and worst.metric == broken[0]:
+        does = "loses its gain"
+    else:
+        does = f"{does} than the baseline" if rule is None else f"breaks {rule}"
     return f"in later checks (further seeds, replays of logs) it {does}{told}"
 
 

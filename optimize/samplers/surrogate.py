@@ -195,8 +195,7 @@ class Surrogate(Sampler):
         """A configuration with one parameter or a few changed; a new category brings its own at random."""
         wanted = 1 + int(self._rng.geometric(0.6))
         names = [parameter.path for parameter in self.space if parameter.path in configuration]
-        places = self._rng.choice(len(names), min(wanted, len(names)), replace=False)
-        some = {names[place] for place in places}
+        some = set(self._rng.choice(names, min(wanted, len(names)), replace=False).tolist())
         flat: Configuration = {}
         for parameter in self.space:
             path = parameter.path

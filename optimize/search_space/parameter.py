@@ -57,7 +57,7 @@ class Parameter:
 
     def exists(self, configuration: Mapping[str, Value]) -> bool:
         """Whether its conditions hold at a configuration that has values for the parameters before it."""
-        return not self.when or all(
+        return all(
             path in configuration and among(configuration[path], values) for path, values in self.when.items()
         )
 

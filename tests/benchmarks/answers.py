@@ -22,7 +22,7 @@ from typing import Any
 import gridtune as gt
 from gridtune.model.metrics.registry import Direction
 from gridtune.optimize.front.changes import change
-from gridtune.optimize.recommend.harm import LEAST, harms
+from gridtune.optimize.recommend.harm import harms, harms_of_replay
 from gridtune.optimize.records.evaluations import Objective
 from tests.benchmarks.rows import known_in, placeless
 
@@ -138,11 +138,9 @@ def repeated(
         sign = 1 if direction == "maximize" else -1
         if known["low"] is not None and known["low"] * known["high"] > 0 and sign * known["mean"] > 0:
             again[name] = one.difference.mean / known["mean"]
-    told = {one["metric"]: one for one in printed["harms"] if not one["replay"] and one["part"] is None}
-    harmed = 0
-    for name, one in told.items():
-        start, to = fmean(baseline[name]), fmean(sparse[name])
-        harmed += (to - start) * (one["mean"] - one["baseline"]) > 0 and abs(to - start) > LEAST * abs(start)
+    told = {one["metric"] for one in printed["harms"] if not one["replay"] and one["part"] is None}
+    means = [({name: fmean(baseline[name])}, {name: fmean(sparse[name])}) for name in told]
+    harmed = sum(bool(harms_of_replay(before, after, {})) for before, after in means)
     same = [(baseline[one["metric"]], sparse[one["metric"]]) for one in printed["harms"]]
     new = [one.metric for one in harms(baseline, sparse, {}, objectives)]
     unsaid = [name for name in new if (baseline[name], sparse[name]) not in same]
