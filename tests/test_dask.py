@@ -55,15 +55,21 @@ def scenario():
 
 @pytest.fixture(scope="module")
 def cluster():
+    import dask
     from distributed import LocalCluster
 
     page = "127.0.0.1:0"  # a port that is free
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=page, silence_logs=100) as made:
+    patient = {"distributed.deploy.lost-worker-timeout": "1h"}  # or it closes workers that are being replaced
+    with (
+        dask.config.set(patient),
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=page, silence_logs=100) as made,
+    ):
         yield made
 
 
 def scaled(cluster, workers):
-    """The cluster with so many workers."""
+    """The cluster with so many workers; `scale` takes one that is being replaced for missing."""
+    until(lambda: len(cluster.scheduler.workers) == len(cluster.workers))
     cluster.scale(workers)
     until(lambda: len(cluster.scheduler.workers) == workers)
     return cluster.scheduler_address

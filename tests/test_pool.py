@@ -6,11 +6,13 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+import gridtune.scenarios.workers.pool as pool_module
+from gridtune.scenarios.workers.local_workers import WorkerDiedError, Workers
 from gridtune.scenarios.workers.pool import Pool, TaskError
 from tests.processes import PATIENCE, environment, heed_interrupts, until
 
@@ -92,6 +94,58 @@ def test_a_task_that_kills_its_worker_every_time_fails_and_no_other_does():
     assert "2 times" in outcomes[3].failure.message
     assert [outcome.result for outcome in outcomes if not outcome.failure] == [n for n in range(12) if n != 3]
     assert again[0].value == 25
+
+
+class Shared(Workers):
+    """Workers that live on when one dies over some tasks, which costs everything that is under way."""
+
+    def __init__(self, deaths, at_once=1):
+        self.deaths, self.at_once = dict(deaths), at_once
+        self.waiting = []  # calls that nobody has answered
+        self.beside = []  # how many others were under way when a worker died
+
+    def submit(self, fn, /, *args):
+        answer = Future()
+        self.waiting.append((answer, fn, args))
+        return answer
+
+    def count(self):
+        return 2
+
+    def check(self, finished):
+        waiting, self.waiting = self.waiting, []
+        for _, _, (_, tasks) in waiting:
+            killer = next((task for task in tasks if self.deaths.get(task)), None)
+            if killer is not None:
+                self.deaths[killer] -= 1
+                self.beside.append(len(waiting) - 1)
+                for lost, _, _ in waiting:
+                    lost.set_exception(WorkerDiedError(self.at_once))
+                return
+        for answer, fn, args in waiting:
+            answer.set_result(fn(*args))
+
+
+@pytest.mark.parametrize(
+    ("deaths", "at_once", "failed"),
+    [
+        ({3: 4}, 1, ""),  # once among others, three times alone
+        ({3: 5}, 1, "4 times"),
+        ({3: 2}, 4, "4 times"),  # the cluster itself had tried it again
+        ({3: 3, 5: 3}, 1, ""),
+    ],
+)
+def test_a_task_runs_again_alone_as_often_as_it_may_where_workers_live_on(
+    monkeypatch, deaths, at_once, failed
+):
+    monkeypatch.setattr(pool_module, "CHECK_SECONDS", 0.001)
+    workers = Shared(deaths, at_once)
+    with Pool(executor=lambda _: workers, retries=3) as pool:
+        outcomes = pool.map(square, list(range(12)))
+    assert [outcome.index for outcome in outcomes if outcome.failure] == ([3] if failed else [])
+    assert not failed or failed in outcomes[3].failure.message
+    alone = sum(deaths.values()) - (1 if len(deaths) == 1 else 2)
+    assert workers.beside.count(0) >= alone, "a suspect had company"
 
 
 def test_a_result_that_cannot_be_sent_fails_alone():

@@ -41,7 +41,8 @@ _one_at_a_time = threading.Lock()  # a simulation has its process to itself, how
 class DaskWorkers(Workers):
     """The workers of a cluster, as an executor.
 
-    Dask runs a task again whose worker has died, on another worker. A worker, whether there from the start or
+    Dask runs a task again whose worker has died, on another worker, as often as the scheduler's
+    `allowed-failures` says; so does a `Pool` after that. A worker, whether there from the start or
     not, takes tasks only if it has the same sources, versions and traces as this process.
 
     Args:
@@ -150,7 +151,7 @@ class DaskWorkers(Workers):
         try:
             answer.set_result(await future)
         except KilledWorker as error:
-            answer.set_exception(WorkerDiedError(" ".join(str(error).split())))
+            answer.set_exception(WorkerDiedError(error.allowed_failures + 1))
         except CancelledError:
             problem = f"{self._address}: the connection to the Dask cluster was lost"
             answer.set_exception(ScenarioError(f"{problem}; what was finished is kept"))

@@ -26,7 +26,15 @@ ORPHAN_CHECK = 1.0  # s between two looks of a worker at whether its parent live
 
 
 class WorkerDiedError(RuntimeError):
-    """Workers died over a task, and the executor lives on; raised by the task's future."""
+    """Workers died over a task, and the executor lives on; raised by the task's future.
+
+    Args:
+        deaths: how many workers.
+    """
+
+    def __init__(self, deaths: int) -> None:
+        super().__init__(f"{deaths} workers died over a task")
+        self.deaths = deaths
 
 
 class Workers(Executor):

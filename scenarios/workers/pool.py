@@ -90,13 +90,14 @@ class Pool:
     """Workers that live as long as the pool, and are replaced when they die.
 
     A worker that is killed costs nothing but time: the tasks that were under way are run again one by one,
-    so that the one that kills its worker is found; it fails after `retries` further deaths.
+    so that the one that kills its worker is found; it fails if that happens more than `retries` times while
+    nothing else is under way.
 
     Args:
         jobs: workers; 1 without an executor runs tasks in this process.
         executor: makes an executor with that many workers (of a cluster: with those there are); local
             processes if left out.
-        retries: how often a task may be run again after its worker died.
+        retries: how often a task may lose its worker while it runs alone.
 
     Raises:
         ValueError: less than one worker.
@@ -198,7 +199,8 @@ class _Dispatch(Generic[T, R]):
         self.pool, self.work, self.tasks = pool, work, tasks
         self.waiting: deque[int] = deque(range(len(tasks)))
         self.suspects: deque[int] = deque()  # were under way when a worker died: from now on each alone
-        self.deaths: dict[int, int] = {}
+        self.alone = False  # whether what is under way is such a task
+        self.deaths: dict[int, int] = {}  # of workers, while a task ran alone
         pool._start()
         self.under_way: dict[Future[tuple[list[R | Failure], float]], list[int]] = {}
 
@@ -213,7 +215,7 @@ class _Dispatch(Generic[T, R]):
                     except BrokenExecutor:
                         lost += indices
                     except WorkerDiedError as error:
-                        yield from self._accuse(indices, error)
+                        yield from self._blame(indices, error.deaths)
                     except ScenarioError:  # of the executor: tasks keep their errors to themselves
                         raise
                     except Exception as error:  # could not be pickled, there or back
@@ -244,29 +246,21 @@ class _Dispatch(Generic[T, R]):
 
     def _send(self) -> list[int]:
         """Keep the workers supplied; returns what a broken executor refused."""
-        while True:
+        while not (self.under_way and (self.suspects or self.alone)):
+            self.alone = bool(self.suspects)
             if self.suspects:
-                if self.under_way:
-                    return []
                 indices = [self.suspects.popleft()]
             elif self.waiting and len(self.under_way) < 2 * self.pool.jobs:
                 size = self.pool._chunk(len(self.waiting))
                 indices = [self.waiting.popleft() for _ in range(min(size, len(self.waiting)))]
             else:
-                return []
+                break
             try:
                 future = self.pool._submit(self.work, [self.tasks[index] for index in indices])
             except BrokenExecutor:
                 return indices
             self.under_way[future] = indices
-
-    def _accuse(self, indices: list[int], error: WorkerDiedError) -> Iterator[Outcome[R]]:
-        """Run tasks whose workers died again, each alone; fail the one that was alone already."""
-        if len(indices) == 1 and indices[0] in self.deaths:
-            yield Outcome(indices[0], None, Failure("WorkerDied", str(error)))
-            return
-        self.deaths.update(dict.fromkeys(indices, 1))
-        self.suspects.extend(indices)
+        return []
 
     def _recover(self, lost: list[int]) -> Iterator[Outcome[R]]:
         """Start anew after the death of a worker."""
@@ -274,15 +268,18 @@ class _Dispatch(Generic[T, R]):
             lost += indices
         self.under_way.clear()
         self.pool.abort()
-        if len(lost) > 1:
-            self.suspects.extend(sorted(lost))
+        yield from self._blame(lost, 1)
+
+    def _blame(self, indices: list[int], deaths: int) -> Iterator[Outcome[R]]:
+        """Run tasks that lost their worker again, each alone; fail one that lost it too often alone."""
+        if not self.alone:
+            self.suspects.extend(sorted(indices))
             return
-        culprit = lost[0]
-        self.deaths[culprit] = self.deaths.get(culprit, 0) + 1
-        if self.deaths[culprit] <= self.pool.retries:
+        (culprit,) = indices
+        self.deaths[culprit] = times = self.deaths.get(culprit, 0) + deaths
+        if times <= self.pool.retries:
             self.suspects.append(culprit)
         else:
-            times = self.deaths[culprit]
             reason = f"its worker process was killed or crashed {times} times; out of memory?"
             yield Outcome(culprit, None, Failure("WorkerDied", reason))
 
