@@ -182,7 +182,7 @@ def test_whatever_policy_is_found_is_a_configuration_of_the_space_that_is_writte
     made = load_text(scenario_text(found), tmp_path)
     assert baseline_of(made, Space.of(made)).notes == ()
     assert made.spec.search.caveat == ""
-    far = GoodnessOfFit(60.0, 1.3, {}, 0.0, 0.0)
+    far = GoodnessOfFit(1300.0, 1.3, {}, 0.0, 0.0)
     doubtful = replace(found, best=replace(found.best, tested=far))
     told = load_text(scenario_text(doubtful), tmp_path).spec.search.caveat
     fitted = found.best.fitted.ratio
@@ -215,9 +215,9 @@ def test_the_policy_of_the_site_is_tried_and_told_where_another_is_the_baseline(
 
 
 def calibrated_as(values):
-    fit_ = GoodnessOfFit(60.0, 1.0, {}, 0.0, 0.0)
+    fit_ = GoodnessOfFit(1000.0, 1.0, {}, 0.0, 0.0)
     tried = fit.Tried(values, fit_, fit_)
-    return fit.Calibration(["embedded"], 9, 6, 4, [128], True, (1.0, 1.0), tried, tried, fit_, 1, {})
+    return fit.Calibration(["embedded"], 9, 6, 4, [128], True, (1000.0, 1000.0), tried, tried, fit_, 1, {})
 
 
 @pytest.mark.long
@@ -329,14 +329,22 @@ def test_logs_that_say_too_little_are_refused(tmp_path, rows, nodes, said):
 
 
 @pytest.mark.parametrize(
-    ("later", "fitted", "said"), [(0.84, 0.45, "Trust"), (2.0, 1.0, "Trust"), (0.9, 1.1, "calibration holds")]
+    ("later", "fitted", "logged", "said"),
+    [
+        (0.84, 0.45, 1000.0, "Trust"),
+        (2.0, 1.0, 1000.0, "Trust"),
+        (0.9, 1.1, 1000.0, "calibration holds"),
+        (0.4, 0.9, 99.0, "calibration holds"),  # less than a minute apart
+        (0.4, 0.9, 101.0, "Trust"),
+    ],
 )
-def test_a_calibration_holds_only_if_it_does_on_both_parts_of_the_log(later, fitted, said):
+def test_a_calibration_holds_only_if_it_does_on_both_parts_of_the_log(later, fitted, logged, said):
     def part(ratio):
-        return SimpleNamespace(ratio=ratio, misfit=1.0)
+        return SimpleNamespace(ratio=ratio, misfit=1.0, mean=ratio * logged)
 
     plain, best = SimpleNamespace(tested=part(later)), SimpleNamespace(fitted=part(fitted))
-    verdict = _verdict(SimpleNamespace(tested=part(later), best=best, plain=plain), "weeks")
+    found = SimpleNamespace(tested=part(later), best=best, plain=plain, logged=(logged, logged))
+    verdict = _verdict(found, "weeks")
     assert said in verdict
     assert f"{later:.2f}" in verdict
     assert f"{fitted:.2f}" in verdict

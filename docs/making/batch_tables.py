@@ -7,22 +7,21 @@ from typing import Any
 
 
 def calibrated_table(rows: dict[str, Any]) -> str:
-    """A block of rows for each log: the calibrated site and plain EASY; then known settings."""
+    """A row for each log: mean waits over the logged ones, and misfits; then what was chosen."""
     made = {name: row for name, row in rows.items() if "made_by" in row}
     rows = {name: row for name, row in rows.items() if name not in made}
     lines = [
-        "| log | | mean wait | divided by the log's | error of start times | misfit |",
-        "|---|---|---:|---:|---:|---:|",
+        "| log | jobs | logged wait | fitted part | last third | `easy` | misfit | of `easy` |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for name, row in rows.items():
-        logged = next(tested["mean"] for tested in row["tested"] if tested["what"] == "log")
-        title = f"{name}, {row['jobs']:,} jobs, logged mean wait (last third) {logged:,.0f} s"
-        for tested in row["tested"]:
-            if tested["what"] not in ("log", "persistence"):
-                what = "`easy` on all nodes" if tested["what"].startswith("easy") else tested["what"]
-                lines.append(_waits(title, what, tested))
-                title = ""
-        lines.append(_waits("", "calibrated, fitted part", row["fitted"]))
+        log, calibrated, easy = (one for one in row["tested"] if one["what"] != "persistence")
+        cells = (
+            name, f"{row['jobs']:,}", f"{log['mean']:,.0f} s", f"{row['fitted']['ratio']:.2f}",
+            f"{calibrated['ratio']:.2f}", f"{easy['ratio']:.2f}", f"{calibrated['misfit']:.2f}",
+            f"{easy['misfit']:.2f}",
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
     lines.append("")
     for name, row in rows.items():
         ratios = row["ratios"]
@@ -34,19 +33,6 @@ def calibrated_table(rows: dict[str, Any]) -> str:
             )
         lines.append(f"- {name} ({row['replays']} replays): {_listed(row['values'])}.{each}")
     return "\n".join([*lines, *_known_settings(made)])
-
-
-def _waits(title: str, what: str, of: dict[str, Any]) -> str:
-    """A row of the waits of a site beside those of its log."""
-    cells = (
-        title,
-        what,
-        f"{of['mean']:,.0f} s",
-        f"{of['ratio']:.3g}",
-        f"{of['error']:,.0f} s",
-        f"{of['misfit']:.2f}",
-    )
-    return f"| {' | '.join(cells)} |"
 
 
 def _known_settings(rows: dict[str, Any]) -> Iterator[str]:

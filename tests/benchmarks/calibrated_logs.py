@@ -5,13 +5,14 @@
 
 Each row is what `gridtune calibrate LOG --format json` prints, and the CPU time that it took in s, all of it
 where it was interrupted: what replays gave is kept in `--work`. The ten schedules of OAR are calibrated to
-together. Logs of known settings are eight weeks of a generated workload, made to wait by these; their
-rows have the settings as `made_by`.
+together. A second half is what was submitted in the latter half of a log's time. Logs of known settings are
+eight weeks of a generated workload, made to wait by these; their rows have the settings as `made_by`.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import logging
 import random
@@ -40,11 +41,16 @@ MADE: dict[str, dict[str, Any]] = {
     "nodes": {"policy": "easy", "nodes": 90},
     "overhead": {"policy": "easy", "start_overhead": 30.0},
 }
+WHOLE = {
+    "KTH-SP2": "KTH-SP2-1996-2.1-cln.swf.gz",
+    "UniLu-Gaia": "UniLu-Gaia-2014-2.swf.gz",
+    "LPC-EGEE": "LPC-EGEE-2004-1.2-cln.swf.gz",
+}
+HALVES = {f"{name}, second half": name for name in WHOLE}
 LOGS = {
     **{f"made: {name}": [f"{name.replace(' ', '-')}.swf"] for name in MADE},
-    "KTH-SP2": ["KTH-SP2-1996-2.1-cln.swf.gz"],
-    "UniLu-Gaia": ["UniLu-Gaia-2014-2.swf.gz"],
-    "LPC-EGEE": ["LPC-EGEE-2004-1.2-cln.swf.gz"],
+    **{name: [file] for name, file in WHOLE.items()},
+    **{half: [f"{name}-half.swf"] for half, name in HALVES.items()},
     "ten runs of OAR": [SCHEDULE.format(seed) for seed in SEEDS],
 }
 
@@ -76,6 +82,16 @@ def write_log(path: Path, settings: dict[str, Any]) -> None:
     for row, job in zip(rows, run.record.jobs, strict=True):
         row[1] = int(job.start - job.submit + overhead)
     _write_rows(path, rows)
+
+
+def write_half(path: Path, log: str) -> None:
+    """The jobs of a log in SWF that were submitted in the latter half of its time."""
+    with gzip.open(find_trace(log), "rt", encoding="utf-8", errors="replace") as file:
+        lines = file.readlines()
+    submitted = [float(line.split()[1]) for line in lines if line.strip() and not line.startswith(";")]
+    middle = (min(submitted) + max(submitted)) / 2
+    kept = [line for line in lines if line.startswith(";") or float((line.split() or "00")[1]) >= middle]
+    path.write_text("".join(kept), encoding="utf-8")
 
 
 def _write_rows(path: Path, rows: list[list[int]]) -> None:
@@ -122,6 +138,9 @@ def main() -> None:
         if made := MADE.get(name.removeprefix("made: ")):
             traces, about = [str(chosen.work / LOGS[name][0])], {"made_by": made}
             write_log(Path(traces[0]), made)
+        elif whole := HALVES.get(name):
+            traces = [str(chosen.work / LOGS[name][0])]
+            write_half(Path(traces[0]), WHOLE[whole])
         for trace in traces:
             find_trace(trace)
         with closing(Replays(chosen.work / name.replace(": ", "-"))) as kept:
