@@ -10,7 +10,7 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.trace_files import TraceError, find_trace
 from tests.parts import KINDS, moments, moved
 
-# A part of each that shows it; the week as shipped takes half a minute (docs/data/federation_parts.json).
+# A part of each that shows it; the week as shipped takes half a minute.
 TOGETHER = {
     "federation/small": {},
     "federation/lcg-week": {"horizon": 86400.0, "network.backbone": 12.5e6},

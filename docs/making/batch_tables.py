@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+SITE = "site.cluster."
+
 
 def calibrated_table(rows: dict[str, Any]) -> str:
-    """A row for each log: mean waits over the logged ones, and misfits; then what was chosen."""
+    """A row for each log: mean waits over the logged ones, and misfits; then known settings."""
     made = {name: row for name, row in rows.items() if "made_by" in row}
     rows = {name: row for name, row in rows.items() if name not in made}
     lines = [
@@ -22,47 +24,27 @@ def calibrated_table(rows: dict[str, Any]) -> str:
             f"{easy['misfit']:.2f}",
         )  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
-    lines.append("")
     for name, row in rows.items():
-        ratios = row["ratios"]
-        each = ""
-        if len(ratios) > 1:
-            each = (
-                f" In each of the {len(ratios)} logs, the mean wait is {min(ratios):.2f} to "
-                f"{max(ratios):.2f} times the logged one."
+        if len(ratios := row["ratios"]) > 1:
+            lines.append(
+                f"\nIn each of the {name}, the mean wait is {min(ratios):.2f} to {max(ratios):.2f} times the "
+                "logged one."
             )
-        lines.append(f"- {name} ({row['replays']} replays): {_listed(row['values'])}.{each}")
     return "\n".join([*lines, *_known_settings(made)])
 
 
 def _known_settings(rows: dict[str, Any]) -> Iterator[str]:
     """How many logs that known settings made are explained by the very same."""
     if rows:
-        pairs = [(_listed(row["made_by"]), _listed(row["values"])) for row in rows.values()]
-        exact = [made for made, found in pairs if made == found]
-        those = "all" if len(exact) == len(rows) else f"{len(exact)} of them"
+        found = [
+            {path.removeprefix(SITE): one for path, one in row["values"].items()} for row in rows.values()
+        ]
+        exact = sum(one == row["made_by"] for one, row in zip(found, rows.values(), strict=True))
+        those = "all" if exact == len(rows) else f"{exact} of them"
         yield (
             f"\nAs a test, {len(rows)} logs were simulated with known settings. `calibrate` found the right "
             f"settings for {those}."
         )
-
-
-def _listed(settings: dict[str, Any]) -> str:
-    """Parameters of the site and their values, as a page shows them."""
-    pairs = (f"{path.removeprefix('site.cluster.')} {_plain(value)}" for path, value in settings.items())
-    return "; ".join(pairs)
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(str(part) if name == "kind" else f"{name} {part}" for name, part in value.items())
-    if isinstance(value, list):
-        return " and, partly at the same time, ".join(
-            f"of {sum(end - begin for begin, end in times['hours']):g} hours a week (only jobs of at most "
-            f"{times['longest'] / 3600:g} h start)"
-            for times in value
-        )
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def held_out_table(rows: list[dict[str, Any]]) -> str:

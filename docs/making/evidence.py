@@ -113,7 +113,6 @@ MEASURED = (
         "federation/*",
         "federation_effects --rows docs/data/federation_effects.json",
     ),
-    found("federation_parts.json", "federation/*", "federation_parts --rows docs/data/federation_parts.json"),
     found(
         "four_parameters.json",
         RUNS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import floor, log10
-from statistics import fmean, median
+from statistics import fmean
 from textwrap import fill
 from typing import Any
 
@@ -173,28 +173,6 @@ def effect_table(data: dict[str, Any], effect: str) -> str:
         shown = str(value).lower() if isinstance(value, bool | str) else f"{value:g}"
         lines.append(f"| {shown} | {' | '.join(cells)} |")
     return "\n".join(lines)
-
-
-def parts_text(data: dict[str, Any], scenario: str) -> str:
-    """What share of another part's jobs moves when a part is switched off, over seeds and pairs."""
-    seeds = list(data[scenario].values())
-    shares = {
-        (off, part): [seed[off][part][0] / seed[off][part][1] for seed in seeds]
-        for off, moved in seeds[0].items()
-        for part in moved
-        if part != off
-    }
-    middle = [median(some) for some in shares.values()]
-    seldom = [
-        f"In {some.count(0)} of the seeds, `{off}` moves no job of `{part}`."
-        for (off, part), some in sorted(shares.items())
-        if 0 in some
-    ]
-    said = (
-        f"In `{scenario}`, this moves between {100 * min(middle):.0f} % and {100 * max(middle):.0f} % of the "
-        f"jobs of another one by a second or more (medians over {len(seeds)} seeds, for {len(shares)} pairs)."
-    )
-    return fill(" ".join([said, *seldom]), 150)
 
 
 def _beside(runs: list[float], first: list[float] | None) -> str:

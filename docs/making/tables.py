@@ -115,7 +115,6 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "federation": search_tables.fronts_table,
         "federation fronts": front_signal_table,
         "federation volumes": search_tables.volumes_text,
-        "federation_parts small": partial(search_tables.parts_text, scenario="federation/small"),
         "federation_week": search_tables.fronts_table,
         **{
             f"federation_effects {name}": partial(search_tables.effect_table, effect=name)
