@@ -37,6 +37,7 @@ SOURCES = {
     "oar": ("OAR on Grid'5000", "systems/batch.md"),
 }
 FULL = "../reference/claims.md"  # from the page of a system
+VERDICT = "../method.md#claims-of-papers"
 DISSENT, MANY = 0.05, 20  # share of seeds that may say otherwise; seeds that say enough by themselves
 # Half-widths (2.1 standard errors) from an estimate to a bound from which 19 of 20 other samples as large
 # have their intervals on its side: 19 of 20 differ from it by less than 1.645 sqrt(2) standard errors.
@@ -122,8 +123,9 @@ def claims(made: dict[str, Any]) -> str:
         row = (claim["id"], remark, claim["source"])
         merged.setdefault((before, after, _said(claim)), []).append(row)
     rows = ["", f"{_how(made)} [All values]({FULL}#{made['paper']}) (in brackets: 95 % intervals).", ""]
-    rows += ["| id | claim, *source* | verdict |", "|---|---|---|"]
     shared = {claim["source"] for claim in made["claims"]}
+    of = ", *source*" if len(shared) > 1 else ""
+    rows += [f"| id | claim{of} | [verdict]({VERDICT}) |", "|---|---|---|"]
     for (before, after, said), same in merged.items():
         names, remarks, sources = (list(dict.fromkeys(filter(None, one))) for one in zip(*same, strict=True))
         text = f"{before}({_each(remarks)}){after}" if remarks else before

@@ -33,7 +33,7 @@ def simultaneous(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D2b",
             name,
-            "legacy behaves fairly well if n_submit is large",
+            "if n_submit is large, legacy completes nearly as many requests, and is fair",
             source,
             *(
                 Finding(
