@@ -101,8 +101,8 @@ def overhead(bench: Workbench) -> list[Claim]:
             "servers use less than 0.05 (5 %) of their CPU",
             "section 5.2",
             Finding("busiest second of any server", mean(made["server"]), high=0.05),
-            reason="all clients ask servers in one second, and a message takes as much CPU time there as at "
-            "the clients' node",
+            reason="all clients ask servers within one second, and messages cost servers as much CPU time "
+            "as the clients' node",
         ),
         hypothesis(
             "D8e",

@@ -210,8 +210,8 @@ def _queries(made: Made) -> list[Claim]:
             "queries of the match-maker are spread more evenly over time with pilots than under pull",
             source,
             *uneven,
-            reason=f"in {sum(one.estimate.value > 0 for one in uneven)} of {len(uneven)} cases, less evenly: "
-            "the relative spread of queries per 500 s is up to "
+            reason=f"in {sum(one.estimate.value > 0 for one in uneven)} of {len(uneven)} cases (two kinds of "
+            "pilots, of sites), less evenly: standard deviation / mean of queries per 500 s is up to "
             f"{max(one.estimate.value for one in uneven):.2f} larger",
         ),
         contradiction(

@@ -73,6 +73,6 @@ def services(bench: Workbench) -> list[Claim]:
                 ratio(error["constant"], error["none"]),
                 high=0.5,
             ),
-            reason="the paper has no measurements; a model with random delays stands in for them",
+            reason="the paper has no measurements; our model with random delays counts as the truth",
         ),
     ]
