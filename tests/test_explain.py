@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gridtune.optimize.explanation.ablation import Ablation
-from gridtune.optimize.explanation.explain import explain, find_configuration
-from gridtune.optimize.explanation.report import told
-from gridtune.optimize.explanation.words import told_changes
+from gridtune.optimize.explanation.explain import Ablation, explain, find_configuration
+from gridtune.optimize.explanation.report import told, told_changes
 from gridtune.optimize.front.changes import change as change_of
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import front
