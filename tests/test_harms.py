@@ -10,7 +10,7 @@ from gridtune.model.metrics.labels import KINDS, label
 from gridtune.model.metrics.registry import HARM_METRICS, METRICS, Definition, Metric, definition
 from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.harm import beyond, harms, harms_in_some, harms_of_replay, worst_of
-from gridtune.optimize.recommend.titles import title_of
+from gridtune.optimize.recommend.recommender import title_of
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.guards import excess_waits, failing
 from gridtune.scenarios.tables.search import Starvation

@@ -46,7 +46,6 @@ def harms(
     Args:
         baseline, changed: metrics by name, one value per replication; the same replications for both. Where
             one of both is not finite, such as a mean wait of no jobs, the others count.
-        units: of the metrics.
         objectives: names of metrics that are told anyway.
 
     Source: Y. Benjamini and Y. Hochberg, Controlling the False Discovery Rate, JRSS B 57(1), 1995.
@@ -68,12 +67,13 @@ def harms(
             continue
         start = sum(first for first, _ in pairs) / len(pairs)
         gap = difference([second for _, second in pairs], [first for first, _ in pairs])
+        low, high, doubt = gap.mean, gap.mean, 0.0
         if gap.confidence is not None and gap.low is not None and gap.high is not None:
-            doubts.append((1 - gap.confidence) / 2 if _worse(known, gap.mean) else 1.0)
-            found.append(Harm(name, units.get(name, ""), start, start + gap.mean, gap.low, gap.high))
-        elif len(before) == 1:  # of a scenario without noise
-            doubts.append(0.0 if _worse(known, gap.mean) else 1.0)
-            found.append(Harm(name, units.get(name, ""), start, start + gap.mean, gap.mean, gap.mean))
+            low, high, doubt = gap.low, gap.high, (1 - gap.confidence) / 2
+        elif len(before) > 1:  # else of a scenario without noise
+            continue
+        doubts.append(doubt if _worse(known, gap.mean) else 1.0)
+        found.append(Harm(name, units.get(name, ""), start, start + gap.mean, low, high))
     if not found:
         return ()
     certain = false_discovery_control(doubts) <= RATE
@@ -89,8 +89,6 @@ def harms_of_replay(
     """Metrics that are worse by more than a tenth in one run of each on the same jobs; see `harms`.
 
     Args:
-        baseline, changed: metrics by name.
-        units: of the metrics.
         load: of these jobs, times the log's.
     """
     found = []
@@ -111,12 +109,8 @@ def harms_in_some(
 ) -> tuple[Harm, ...]:
     """Metrics that are worse by more than a tenth in some replications: two, or a tenth if these are more.
 
-    Of a log whose weeks are drawn anew: later weeks may be like those of few replications.
-
-    Args:
-        baseline, changed: metrics by name, one value per replication; the same replications for both.
-        units: of the metrics.
-        told: names of metrics that are told anyway.
+    Of a log whose weeks are drawn anew: later weeks may be like those of few replications. Metrics that are
+    `told` anyway are left out.
     """
     worse = dict[str, list[Harm]]()
     count = min(map(len, [*baseline.values(), *changed.values()]), default=0)
@@ -149,13 +143,7 @@ def by_case(
 def blamed(
     baseline: Sample, changed: Sample, bounds: Starvation, *, replay: bool = False, load: float = 1.0
 ) -> tuple[Harm, ...]:
-    """The wait that is farthest beyond what the guard against starvation allows, if one is.
-
-    Args:
-        baseline, changed: the runs of both.
-        bounds: what is allowed.
-        replay, load: whether they are replays of logs, and of how many jobs, times the log's.
-    """
+    """The wait that is farthest beyond what the guard against starvation allows, if one is; see `Harm`."""
     name = worst_wait(changed.means, baseline.means, bounds)
     if name is None:
         return ()
@@ -167,9 +155,7 @@ def blamed(
 def beyond(found: Iterable[Harm], baseline: Mapping[str, float]) -> list[Harm]:
     """Harms against something else in which the baseline fares better, too.
 
-    Args:
-        found: harms of a configuration.
-        baseline: its metrics by name. What it does not know, or has no finite value of, counts as harm.
+    What the baseline does not know, or has no finite value of, counts as harm.
     """
     kept = []
     for one in found:

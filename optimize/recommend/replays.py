@@ -24,7 +24,7 @@ class Replay(NamedTuple):
             in a replay; none where a replay failed, None if it keeps all.
         harmed: metrics that get worse; where a guard is broken, the wait that is farthest beyond its bound;
             where it loses its gains, these.
-        remarks: why harm may have been missed, a line each.
+        remarks: why harm may have been missed.
     """
 
     broken: tuple[str, ...] | None
@@ -36,13 +36,9 @@ class Replays:
     """Replays whole logs, each once.
 
     Args:
-        evaluator: runs configurations.
         left: gives the runs that may still be done.
         weight: runs that one replay counts as; 0 if there is nothing to replay.
         overtime: share of all runs that replays with more jobs may take although nothing is left.
-
-    Attributes:
-        as_logged: replays the logs as they are.
     """
 
     def __init__(self, evaluator: Evaluator, left: Callable[[], int], weight: float, overtime: float) -> None:
@@ -60,7 +56,6 @@ class Replays:
         """Replays of the log as it is, and with more jobs as far as runs allow.
 
         Args:
-            configuration: to replay.
             gained: names of objectives that it improves on drawn jobs.
         """
         found = self._replayed(configuration)

@@ -7,16 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.report.answer import (
-    ELSEWHERE,
-    MAIN,
-    NOTHING,
-    caveats,
-    comparison_rows,
-    heading,
-    legend,
-    plain,
-)
+from gridtune.optimize.report import answer, recommended
 from gridtune.optimize.report.frame import texts
 from gridtune.optimize.report.numbers import metric_label, setting, settings
 from gridtune.optimize.report.pictures.axes import (
@@ -27,13 +18,6 @@ from gridtune.optimize.report.pictures.axes import (
     parameter_axis,
     shown_states,
     varied,
-)
-from gridtune.optimize.report.recommended import (
-    change_groups,
-    changed_values,
-    harm_text,
-    is_main,
-    why_none,
 )
 from gridtune.optimize.report.tables import listed, statistics
 from gridtune.plain_text import escaped
@@ -58,20 +42,16 @@ def page(front: Front) -> str:
     data = json.dumps(_data(front), allow_nan=False, separators=(",", ":")) if front.members else ""
     text = template.render(
         title=front.archive.heading,
-        facts=heading(front).partition(": ")[2],
-        objectives=[metric_label(plain(one)) for one in front.objectives],
-        answer=comparison_rows(front),
-        legend=" ".join(text.strip() for text in legend(front)),
+        facts=answer.heading(front).partition(": ")[2],
+        objectives=[metric_label(answer.plain(one)) for one in front.objectives],
+        comparison=answer.comparison_rows(front),
+        legend=" ".join(text.strip() for text in answer.legend(front)),
         advice=[row.advice for row in some if row.advice],
-        change_groups=change_groups,
-        is_main=is_main,
-        main=MAIN,
+        answer=answer,
+        recommended=recommended,
         settings=settings,
-        harm_text=harm_text,
-        elsewhere=ELSEWHERE,
-        nothing=NOTHING,
-        why_none="" if front.archive.recommendations else why_none(front),
-        caveats=caveats(front),
+        why_none="" if front.archive.recommendations else recommended.why_none(front),
+        caveats=answer.caveats(front),
         titles=titles,
         left=left,
         rows=[
@@ -103,7 +83,7 @@ def _data(front: Front) -> dict[str, Any]:
         "settings": [
             "\n".join(
                 f"{path} {setting(after)}"
-                for path, (_, after) in changed_values(front, known[number]).items()
+                for path, (_, after) in recommended.changed_values(front, known[number]).items()
             )
             for number in table.index
         ],
