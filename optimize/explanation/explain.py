@@ -260,7 +260,7 @@ def ablated(
 
 
 def find_configuration(found: Front, text: str) -> Evaluation:
-    """The evaluation that a number, `baseline`, or a recommendation's letter or title stands for.
+    """The evaluation that a number, `baseline`, or a recommendation's letter stands for.
 
     Raises:
         ScenarioError: there is none; names those that there are.
@@ -269,11 +269,10 @@ def find_configuration(found: Front, text: str) -> Evaluation:
     called = {one.letter: one.number for one in archive.recommendations}
     if archive.baseline is not None:
         called["baseline"] = archive.baseline
-    names = {str(one.number): one.number for one in archive.evaluations}
-    names |= {_spoken(part): one.number for one in archive.recommendations for part in one.title.split(",")}
-    names |= {_spoken(name): number for name, number in called.items()}
-    chosen = names.get(_spoken(text.strip().strip("()")))
-    evaluation = next((one for one in archive.evaluations if one.number == chosen), None)
+    known = {str(one.number): one for one in archive.evaluations}
+    names = {name.lower(): str(number) for name, number in called.items()}
+    wanted = text.strip().lower()
+    evaluation = known.get(names.get(wanted, wanted))
     if evaluation is None:
         numbers = [str(member.evaluation.number) for member in found.on_front]
         more = f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else ""
@@ -282,7 +281,3 @@ def find_configuration(found: Front, text: str) -> Evaluation:
         also += "; nothing is recommended" * (not archive.recommendations and text.strip().isalpha())
         raise ScenarioError(f"{archive.study}: no configuration {text[:60]}; {front}{also}")
     return evaluation
-
-
-def _spoken(name: str) -> str:
-    return name.strip().lower().replace("_", " ").replace("-", " ")

@@ -138,9 +138,8 @@ class Elimination:
 
         Worse than with all changes, and than in the baseline.
         """
-        units = self._evaluator.table.units
         worse, than_before = (
-            {one.metric: ratio(one) for one in harms_of_replay(other.means, sample.means, units)}
+            {one.metric: ratio(one) for one in harms_of_replay(other.means, sample.means)}
             for other in (full, before)
         )
         most = max((min(worse[name], than_before.get(name, 1.0)) for name in worse), default=1.0)
@@ -167,7 +166,7 @@ class Elimination:
             if self.sure(part, better=False) and self.sure(sample.change(objective, whole), better=False):
                 return 0.0
         names = {one.name for one in self._objectives}
-        harmed = harms(whole.metrics, sample.metrics, self._evaluator.table.units, names)
+        harmed = harms(whole.metrics, sample.metrics, names)
         return 0.0 if beyond(harmed, start.means) else min(shares)
 
     def with_shares(self, made: Recommendation, block: Block, left: int) -> Recommendation:
@@ -214,8 +213,6 @@ def _alike(one: Sample, other: Sample) -> bool:
     )
 
 
-def breaks(block: Block, start: Sample | None, sample: Sample | None) -> tuple[str, ...]:
+def breaks(block: Block, start: Sample, sample: Sample) -> tuple[str, ...]:
     """Metrics whose constraints a configuration breaks, or of classes of which too many jobs fail."""
-    if start is None or sample is None:
-        return ()
     return block.broken(sample) or failing(sample.means, start.means)

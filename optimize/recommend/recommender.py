@@ -225,7 +225,7 @@ class Recommender:
         self, candidate: Candidate, sample: Sample, start: Sample, block: Block, tests: int
     ) -> Recommendation | None:
         """The recommendation of the sparse configuration, unless these runs or a replay speak against it."""
-        units, number = self._evaluator.table.units, candidate.origin.number
+        number = candidate.origin.number
         changes = {one.name: sample.change(one, start) for one in self._objectives}
         broken = breaks(block, start, sample)
         gained = [name for name, one in changes.items() if self._gained(one, tests)]
@@ -233,9 +233,9 @@ class Recommender:
             bounds = self._settings.scenario.spec.searching.starvation
             self._refuse(number, broken, blamed(start, sample, bounds))
             return None
-        harmed = harms(start.metrics, sample.metrics, units, changes)
+        harmed = harms(start.metrics, sample.metrics, changes)
         # What the mean over the cases hides is told of objectives, too.
-        harmed += by_case(start, sample, lambda was, now: harms(was, now, units, ()))
+        harmed += by_case(start, sample, lambda was, now: harms(was, now, ()))
         seldom, remarks = tuple[Harm, ...](), self.remarks
         if self._replays.weight:
             replay = self._replays.of(candidate.sparse, gained)
@@ -245,7 +245,7 @@ class Recommender:
             harmed, remarks = harmed + replay.harmed, replay.remarks
             told = {one.metric for one in harmed if one.load == 1 and not one.case}
             told |= {name for name, one in changes.items() if not one.better}  # by the table
-            seldom = harms_in_some(start.metrics, sample.metrics, units, told)
+            seldom = harms_in_some(start.metrics, sample.metrics, told)
         self.refused.pop(number, None)
         self.remarks = remarks
         return self._made(candidate, changes, worst_of(harmed) + seldom, sample.evaluation.replications)
