@@ -95,15 +95,15 @@ class Design:
 
     def _active(self, blocks: Sequence[int]) -> list[int]:
         """In how many of the blocks each parameter existed before or after it moved."""
-        paths = self.space.paths
-        exists = np.array([[[path in one for path in paths] for one in self.blocks[k]] for k in blocks])
-        after = 1 + np.arange(len(paths))[np.newaxis]
-        before = np.zeros_like(after)
-        if self.method == "morris":
-            before = np.diff(self.cube[list(blocks)], axis=1).astype(bool).argmax(axis=1)
-            after = before + 1
-        seen = [np.take_along_axis(exists, place[:, np.newaxis], axis=1) for place in (before, after)]
-        return [int(count) for count in (seen[0] | seen[1]).sum(axis=(0, 1))]
+        counts = [0] * len(self.space)
+        for k in blocks:
+            for at, path in enumerate(self.space.paths):
+                before, after = 0, 1 + at
+                if self.method == "morris":
+                    before = int(np.diff(self.cube[k, :, at]).astype(bool).argmax())
+                    after = before + 1
+                counts[at] += path in self.blocks[k][before] or path in self.blocks[k][after]
+        return counts
 
 
 def design(method: str, space: Space, samples: int | None, seed: int) -> Design:

@@ -165,8 +165,7 @@ class Elimination:
                 shares.append(part.difference.mean / full.difference.mean)
             if self.sure(part, better=False) and self.sure(sample.change(objective, whole), better=False):
                 return 0.0
-        names = {one.name for one in self._objectives}
-        harmed = harms(whole.metrics, sample.metrics, names)
+        harmed = harms(whole.metrics, sample.metrics, {one.name for one in self._objectives})
         return 0.0 if beyond(harmed, start.means) else min(shares)
 
     def with_shares(self, made: Recommendation, block: Block, left: int) -> Recommendation:

@@ -301,7 +301,6 @@ def title_of(
         gained: objectives that are better than in the baseline.
         unrivalled: objectives in which no configuration on the front is better.
         among: all objectives.
-        compromise: whether it was chosen as the compromise.
     """
     told = [one for one in chosen if one in gained]
     best = [f"{_ways(one)[1]} {_called(one, among)}" for one in told if one in unrivalled]

@@ -9,20 +9,23 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.frame import DOMINATED, INFEASIBLE, frame
 from gridtune.optimize.report.numbers import NO_BREAK, metric_label, path_label, setting
+from gridtune.optimize.report.recommended import changed_values
 from gridtune.scenarios.results.amounts import human, scale_of
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = NDArray[np.float64]
 
 LOG_FROM = 30.0  # ratio of the largest to the least value above which an axis is logarithmic
 LINE = 18  # letters in a line of an axis's label
 GOLDEN = 0.6180339887
 BINS = 4  # of a number, by which its effect is measured
+PARAMETERS = 9  # axes of parameters in the parallel coordinates of a page at most
 
 
 def configurations(front: Front) -> pd.DataFrame:
@@ -152,3 +155,41 @@ def varied(table: pd.DataFrame, front: Front) -> list[str]:
 
 def _numeric(column: pd.Series[Any]) -> bool:
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+
+
+def page_data(front: Front) -> dict[str, Any]:
+    """What the pictures of a page draw: columns of all configurations, in the order of the frame."""
+    table = configurations(front)
+    paths = varied(table, front)
+    chosen = marked(table)
+    differ = [path for path in paths if table.loc[chosen, path].astype(object).nunique(dropna=False) > 1]
+    objectives = [objective_axis(table, one) for one in front.objectives]
+    axes = [parameter_axis(table, path, paths) for path in reversed(differ[:PARAMETERS])]
+    known = {one.number: one.values for one in front.archive.evaluations}
+    return {
+        "names": table["name"].tolist(),
+        "states": shown_states(table).tolist(),
+        "chosen": chosen.astype(int).tolist(),
+        "objectives": [_axis(one, one.at) for one in objectives],
+        "parameters": [_axis(one, one.shares(one.at)) for one in axes],
+        "settings": [
+            "\n".join(
+                f"{path} {setting(after)}"
+                for path, (_, after) in changed_values(front, known[number]).items()
+            )
+            for number in table.index
+        ],
+    }
+
+
+def _axis(axis: Axis, at: Any) -> dict[str, Any]:
+    return {
+        "label": axis.label.replace("\n", "") + (" (log)" if axis.log else ""),
+        "at": [_short(one) for one in at.tolist()],
+        "down": axis.falling,
+        "ticks": [[_short(place), text] for place, text in axis.ticks],
+    }
+
+
+def _short(value: float) -> float | None:
+    return float(f"{value:.5g}") if value == value else None
