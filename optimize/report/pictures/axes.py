@@ -64,6 +64,35 @@ class Axis:
     log: bool = False
     falling: bool = False
 
+    @classmethod
+    def of_objective(cls, table: pd.DataFrame, objective: Objective) -> Axis:
+        """An objective, in the unit in which people read it, and which way is better."""
+        values = np.asarray(table[objective.name], dtype=float)
+        size, unit = scale_of(float(np.abs(values).max()), objective.unit, objective.name)
+        size, unit = (0.01, "%") if label(objective.name).percent else (size, unit)
+        unit = unit.strip() if objective.unit == "s" else f"{unit}{objective.unit}"
+        text = metric_label(replace(objective, unit="seconds" if unit == "s" else unit))
+        falling = objective.direction == "minimize"
+        text = re.sub(r"(?<=,) ", NO_BREAK, f"{text}{NO_BREAK}{'↓' if falling else '↑'}")
+        return cls(text, values / size, falling=falling)
+
+    @classmethod
+    def of_order(cls, table: pd.DataFrame) -> Axis:
+        """The numbers of the configurations."""
+        return cls("number of the configuration", np.asarray(table.index, dtype=float))
+
+    @classmethod
+    def of_parameter(cls, table: pd.DataFrame, path: str, paths: Sequence[str]) -> Axis:
+        """A parameter, logarithmic where it covers orders of magnitude."""
+        name, column = path_label(path, paths, LINE), table[path]
+        if not _numeric(column):
+            known = pd.Categorical(column.astype(object).map(setting, na_action="ignore"))
+            at = np.where(known.codes < 0, np.nan, known.codes.astype(float))
+            return cls(name, at, tuple(map(str, known.categories)))
+        at = column.to_numpy(dtype=float, na_value=np.nan)
+        low, high = float(np.nanmin(at)), float(np.nanmax(at))
+        return cls(name, at, log=low > 0 and high / low >= LOG_FROM)
+
     @property
     def ends(self) -> tuple[float, float]:
         """Least and largest position."""
@@ -104,35 +133,6 @@ class Axis:
         return [(float(self.shares(at)), text) for at, text in texts.items()]
 
 
-def objective_axis(table: pd.DataFrame, objective: Objective) -> Axis:
-    """An objective, in the unit in which people read it, and which way is better."""
-    values = np.asarray(table[objective.name], dtype=float)
-    size, unit = scale_of(float(np.abs(values).max()), objective.unit, objective.name)
-    size, unit = (0.01, "%") if label(objective.name).percent else (size, unit)
-    unit = unit.strip() if objective.unit == "s" else f"{unit}{objective.unit}"
-    text = metric_label(replace(objective, unit="seconds" if unit == "s" else unit))
-    falling = objective.direction == "minimize"
-    text = re.sub(r"(?<=,) ", NO_BREAK, f"{text}{NO_BREAK}{'↓' if falling else '↑'}")
-    return Axis(text, values / size, falling=falling)
-
-
-def order_axis(table: pd.DataFrame) -> Axis:
-    """The numbers of the configurations."""
-    return Axis("number of the configuration", np.asarray(table.index, dtype=float))
-
-
-def parameter_axis(table: pd.DataFrame, path: str, paths: Sequence[str]) -> Axis:
-    """A parameter, logarithmic where it covers orders of magnitude."""
-    name, column = path_label(path, paths, LINE), table[path]
-    if not _numeric(column):
-        known = pd.Categorical(column.astype(object).map(setting, na_action="ignore"))
-        at = np.where(known.codes < 0, np.nan, known.codes.astype(float))
-        return Axis(name, at, tuple(map(str, known.categories)))
-    at = column.to_numpy(dtype=float, na_value=np.nan)
-    low, high = float(np.nanmin(at)), float(np.nanmax(at))
-    return Axis(name, at, log=low > 0 and high / low >= LOG_FROM)
-
-
 def varied(table: pd.DataFrame, front: Front) -> list[str]:
     """Parameters with more than one value in the table, those that matter most first.
 
@@ -163,8 +163,8 @@ def page_data(front: Front) -> dict[str, Any]:
     paths = varied(table, front)
     chosen = marked(table)
     differ = [path for path in paths if table.loc[chosen, path].astype(object).nunique(dropna=False) > 1]
-    objectives = [objective_axis(table, one) for one in front.objectives]
-    axes = [parameter_axis(table, path, paths) for path in reversed(differ[:PARAMETERS])]
+    objectives = [Axis.of_objective(table, one) for one in front.objectives]
+    axes = [Axis.of_parameter(table, path, paths) for path in reversed(differ[:PARAMETERS])]
     known = {one.number: one.values for one in front.archive.evaluations}
     return {
         "names": table["name"].tolist(),
