@@ -9,11 +9,11 @@ import pytest
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.commands.search import settings_of
-from gridtune.optimize.explanation.words import in_words
 from gridtune.optimize.front.changes import Change, between, gains
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.report.numbers import in_words
 from gridtune.optimize.runs import stored
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.baseline import baseline_of, starting_configurations

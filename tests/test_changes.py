@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from gridtune.optimize.explanation.words import in_words, told_changes
+from gridtune.optimize.explanation.report import told_changes
 from gridtune.optimize.front.changes import Change, _informed, between, change, changes, gains, other_changes
 from gridtune.optimize.front.front import Front, front
 from gridtune.optimize.records.difference import Difference, difference
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.report.numbers import in_words
 from gridtune.optimize.report.recommended import changed_values
 from tests.fronts import COMPLETED, UNFAIR, Told, archive
 

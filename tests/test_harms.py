@@ -10,7 +10,7 @@ from gridtune.model.metrics.labels import KINDS, label
 from gridtune.model.metrics.registry import HARM_METRICS, METRICS, Definition, Metric, definition
 from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.harm import beyond, harms, harms_in_some, harms_of_replay, worst_of
-from gridtune.optimize.recommend.titles import title_of
+from gridtune.optimize.recommend.recommender import title_of
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.guards import excess_waits, failing
 from gridtune.scenarios.tables.search import Starvation
@@ -20,7 +20,7 @@ NOISE = np.random.default_rng(1).normal(0, 1, 12)
 
 
 def told(name, before, after):
-    found = harms({name: before}, {name: after}, {}, ())
+    found = harms({name: before}, {name: after}, ())
     return [one.metric for one in found]
 
 
@@ -45,10 +45,10 @@ def test_what_is_worse_in_a_tenth_of_the_replications_is_told_with_their_share()
         "waited_day": [2.0, *[0.0] * 11],
         "waiting_mean": [150.0, 140.0, 105.0, *[50.0] * 9],  # worse in one of those that both have
     }
-    (one,) = harms_in_some(before, after, {"waited_max": "s"}, ())
+    (one,) = harms_in_some(before, after, ())
     assert (one.metric, one.unit, one.part) == ("waited_max", "s", pytest.approx(1 / 6))
     assert (one.baseline, one.mean) == (100.0, 140.0)
-    assert harms_in_some(before, after, {}, {"waited_max"}) == (), "told anyway"
+    assert harms_in_some(before, after, {"waited_max"}) == (), "told anyway"
     assert (one.low, one.high) == (40.0, 40.0)
 
 
@@ -57,9 +57,9 @@ def test_what_is_worse_in_a_tenth_of_the_replications_is_told_with_their_share()
 )
 def test_what_is_worse_in_fewer_replications_is_not_told(count, worse, told):
     before, after = [100.0] * count, [*[150.0] * worse, *[50.0] * (count - worse)]
-    assert len(harms_in_some({"waited_max": before}, {"waited_max": after}, {}, ())) == told
+    assert len(harms_in_some({"waited_max": before}, {"waited_max": after}, ())) == told
     zero = [0.0] * count
-    assert harms_in_some({"waited_max": zero}, {"waited_max": [1e-13] * count}, {}, ()) == ()
+    assert harms_in_some({"waited_max": zero}, {"waited_max": [1e-13] * count}, ()) == ()
 
 
 @pytest.mark.parametrize("name", ["global_wait_mean", "campaign_unfairness", "refused", "meta_waiting_mean"])
@@ -78,7 +78,7 @@ def test_a_class_without_jobs_in_one_run_is_told_by_the_others():
     before, after = (100 + NOISE).tolist(), (140 - NOISE).tolist()
     name = "slowdown_mean.optional"
     assert told(name, [nan, *before[1:]], [*after[:-1], nan]) == [name]
-    (one,) = harms({"waited_max": [nan, *before[1:]]}, {"waited_max": after}, {"waited_max": "s"}, ())
+    (one,) = harms({"waited_max": [nan, *before[1:]]}, {"waited_max": after}, ())
     assert one.baseline == pytest.approx(np.mean(before[1:]))
     assert told("waited_max", [nan] * 11 + before[:1], after) == []
 
@@ -89,7 +89,7 @@ def test_an_objective_is_no_harm_under_a_second_name():
     baseline = dict.fromkeys(names[:2], before) | {"waiting_p95": [20.0, 22.0, 24.0]}
     changed = dict.fromkeys(names[:2], after) | {"waiting_p95": [40.0, 46.0, 48.0]}
     changed["waiting_mean.local"] = [value * (1 + 1e-15) for value in after]
-    found = harms(baseline, changed, dict.fromkeys(names, "s"), {"background_waiting_mean"})
+    found = harms(baseline, changed, {"background_waiting_mean"})
     assert [one.metric for one in found] == ["waiting_p95"]
 
 
@@ -98,7 +98,7 @@ def test_failures_of_what_is_owed_come_first_and_each_harm_once():
 
     def rows(**times):
         made = {name.replace("__", "."): (np.array(before) * by).tolist() for name, by in times.items()}
-        return harms(dict.fromkeys(made, before), made, {}, ())
+        return harms(dict.fromkeys(made, before), made, ())
 
     told_now = rows(waiting_mean__optional=5.0, mandatory_failed__local=1.2, best_effort_work=0.5)
     assert [one.metric for one in told_now] == [
@@ -188,24 +188,24 @@ def test_a_replay_tells_what_is_worse_by_more_than_a_tenth():
         "waited_day": nan,
     }
     after = {"waited_max": 120.0, "slowdown_mean": 2.1, "completed": 40.0, "messages": 9.0, "waited_day": 4.0}
-    found = harms_of_replay(before, after, {"waited_max": "s"})
+    found = harms_of_replay(before, after)
     assert [(one.metric, one.baseline, one.mean, one.replay) for one in found] == [
         ("completed", 50.0, 40.0, True),
         ("waited_max", 100.0, 120.0, True),
     ]
-    assert harms_of_replay(after, before, {}) == (), "what is better, or no longer there, is no harm"
+    assert harms_of_replay(after, before) == (), "what is better, or no longer there, is no harm"
 
 
 def test_waits_come_before_unfairness_which_may_be_many_times_as_little():
     now, then = {"unfairness": 0.0001, "waited_max": 100.0}, {"unfairness": 0.01, "waited_max": 150.0}
-    assert [one.metric for one in harms_of_replay(now, then, {})] == ["waited_max", "unfairness"]
+    assert [one.metric for one in harms_of_replay(now, then)] == ["waited_max", "unfairness"]
 
 
 def test_of_two_harms_to_a_metric_the_greater_is_told():
-    first = harms({"waited_max": (100 + NOISE).tolist()}, {"waited_max": (140 - NOISE).tolist()}, {}, ())
+    first = harms({"waited_max": (100 + NOISE).tolist()}, {"waited_max": (140 - NOISE).tolist()}, ())
     for most in (120.0, 200.0):
         replayed = harms_of_replay(
-            {"waited_max": 100.0, "slowdown_mean": 1.0}, {"waited_max": most, "slowdown_mean": 2.0}, {}
+            {"waited_max": 100.0, "slowdown_mean": 1.0}, {"waited_max": most, "slowdown_mean": 2.0}
         )
         told = {one.metric: one for one in worst_of([*first, *replayed])}
         assert set(told) == {"waited_max", "slowdown_mean"}
@@ -218,7 +218,7 @@ def test_what_is_worse_under_todays_load_is_told_of_a_higher_one_where_it_is_muc
     now, then = {"waited_max": 100.0, "waited_day": 0.0}, {"waited_max": 150.0, "waited_day": 0.0}
     for longest, again in ((200.0, []), (900.0, [("waited_max", 900.0, 1.2)])):
         later = {"waited_max": longest, "waited_day": 4.0}
-        told = worst_of([*harms_of_replay(now, then, {}), *harms_of_replay(now, later, {}, load=1.2)])
+        told = worst_of([*harms_of_replay(now, then), *harms_of_replay(now, later, load=1.2)])
         assert [(one.metric, one.mean, one.load) for one in told] == [
             ("waited_max", 150.0, 1.0),
             ("waited_day", 4.0, 1.2),
@@ -228,9 +228,9 @@ def test_what_is_worse_under_todays_load_is_told_of_a_higher_one_where_it_is_muc
 
 def test_what_the_mean_over_cases_hides_is_told_of_the_case():
     now = {"waited_max": 100.0, "waited_day": 1.0}
-    mean = harms_of_replay(now, {"waited_max": 150.0, "waited_day": 1.0}, {})
+    mean = harms_of_replay(now, {"waited_max": 150.0, "waited_day": 1.0})
     for most, again in ((200.0, []), (900.0, [("waited_max", "b")])):
-        later = harms_of_replay(now, {"waited_max": most, "waited_day": 4.0}, {})
+        later = harms_of_replay(now, {"waited_max": most, "waited_day": 4.0})
         told = worst_of([*(replace(one, case="b") for one in later), *mean])
         assert {(one.metric, one.case) for one in told} == {("waited_max", ""), ("waited_day", "b"), *again}
 
@@ -246,17 +246,17 @@ def test_a_class_of_jobs_may_be_called_like_a_queue():
 def test_unequal_satisfaction_is_harm_only_where_somebody_is_unhappy(unhappy, said):
     before = {"unfairness_jain": (100 + NOISE).tolist(), "unhappy_users": [0.0] * 12}
     after = {"unfairness_jain": (140 - NOISE).tolist(), "unhappy_users": [0.0] * 11 + [unhappy]}
-    names = [one.metric for one in harms(before, after, {}, ["unhappy_users"])]
+    names = [one.metric for one in harms(before, after, ["unhappy_users"])]
     assert names == said
     runs = ({name: values[-1] for name, values in side.items()} for side in (before, after))
-    found = {one.metric for one in harms_of_replay(*runs, {})}
+    found = {one.metric for one in harms_of_replay(*runs)}
     assert "unfairness_jain" in found if unhappy else "unfairness_jain" not in found
 
 
 def test_what_is_worse_than_something_else_but_no_worse_than_the_baseline_is_no_harm():
     before = {"waited_max": (100.0, 101.0, 99.0), "goodput": (0.8, 0.81, 0.79), "killed": (nan, nan, nan)}
     after = {"waited_max": (300.0, 301.0, 299.0), "goodput": (0.5, 0.51, 0.49), "killed": (nan, nan, nan)}
-    found = harms(before, after, {}, ())
+    found = harms(before, after, ())
     assert {one.metric for one in found} == {"waited_max", "goodput"}
     for waited, goodput, told in (
         (400.0, 0.3, set()),

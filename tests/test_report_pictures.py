@@ -12,13 +12,7 @@ from gridtune.optimize.api.search_result import OVERVIEW, PAGE
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Archive, Objective
 from gridtune.optimize.report.page import page
-from gridtune.optimize.report.pictures.axes import (
-    Axis,
-    configurations,
-    objective_axis,
-    parameter_axis,
-    varied,
-)
+from gridtune.optimize.report.pictures.axes import Axis, configurations, varied
 from gridtune.optimize.report.pictures.draw import PLOTS, _broken, _scale, draw, growth, save
 from gridtune.scenarios import ScenarioError
 from tests.chromium import document
@@ -204,7 +198,7 @@ def test_only_parameters_that_have_two_values_are_varied():
 
 def test_axes_are_in_the_units_that_people_read():
     table = configurations(front(archive((WAIT, GOODPUT), (7200.0, 0.7), (36000.0, 0.8)), resamples=0))
-    wait, good = objective_axis(table, WAIT), objective_axis(table, GOODPUT)
+    wait, good = Axis.of_objective(table, WAIT), Axis.of_objective(table, GOODPUT)
     assert sorted(wait.at) == [2.0, 10.0]
     assert wait.label.replace("\xa0", " ") == "waiting time (mean, h) ↓"
     assert sorted(good.at) == pytest.approx([70, 80])
@@ -215,12 +209,12 @@ def test_axes_are_in_the_units_that_people_read():
 
 def test_axes_of_parameters_know_categories_gaps_and_orders_of_magnitude(found):
     table = configurations(found)
-    kinds = parameter_axis(table, "client.dispatch", [])
+    kinds = Axis.of_parameter(table, "client.dispatch", [])
     assert kinds.categories == ("ethic", "legacy")
-    assert set(parameter_axis(table, "sed.strict", []).categories) == {"false", "true"}
-    window = parameter_axis(table, "client.dispatch.window", [])
+    assert set(Axis.of_parameter(table, "sed.strict", []).categories) == {"false", "true"}
+    window = Axis.of_parameter(table, "client.dispatch.window", [])
     assert np.isnan(window.at).any()
-    assert parameter_axis(table, "client.spacing", []).log
+    assert Axis.of_parameter(table, "client.spacing", []).log
     assert not window.log
 
 
@@ -249,7 +243,7 @@ def test_a_view_of_one_configuration_shows_what_is_within_a_tenth_of_it():
 
 @pytest.mark.parametrize(("values", "log"), [((1.0, 30.0), True), ((1.0, 29.9), False), ((0.0, 99.0), False)])
 def test_an_axis_over_a_range_of_thirty_times_is_logarithmic(values, log):
-    assert parameter_axis(pd.DataFrame({"x": values}), "x", []).log == log
+    assert Axis.of_parameter(pd.DataFrame({"x": values}), "x", []).log == log
 
 
 def test_a_file_is_drawn_by_its_name_and_suffix(found, tmp_path):

@@ -9,7 +9,6 @@ from typing import Any
 
 import tomli_w
 
-from gridtune.model.metrics.registry import definition
 from gridtune.optimize.api.search_result import Study, chosen
 from gridtune.optimize.recommend.harm import harms_of_replay
 from gridtune.optimize.records.evaluations import Objective
@@ -129,9 +128,7 @@ def _unconfirmed(row: Row) -> list[Harm]:
     start, one = row.front.archive.standing, row.evaluation
     if start is None or one is None:
         return []
-    known = {name: definition(name) for name in one.metrics}
-    units = {name: about.unit for name, about in known.items() if about}
-    return [replace(harm, replay=False) for harm in harms_of_replay(start.metrics, one.metrics, units)]
+    return [replace(harm, replay=False) for harm in harms_of_replay(start.metrics, one.metrics)]
 
 
 def _listed(study: Study, row: Row, changes: Sequence[ParameterChange]) -> Iterator[str]:

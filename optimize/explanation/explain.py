@@ -7,23 +7,27 @@ the model does not know, and the configuration after each of its settings is put
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from gridtune.optimize.explanation.ablation import Ablation, ablated, removals
 from gridtune.optimize.explanation.neighbours import Neighbourhood, compared, neighbourhood
 from gridtune.optimize.front.changes import Change, changes, modelled, other_changes
 from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.front.hypervolume import comparable
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Value
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.records.values import key
+from gridtune.optimize.replication.compare import costs, ranges
 from gridtune.optimize.report.progress import Progress
+from gridtune.optimize.runs.blocks import Sample
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.constraints import Bounded, tightest
 from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.optimize.separate_runs import SeparateRuns
 from gridtune.scenarios.document.path_meaning import meaning
+from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.workers.pool import Pool
@@ -33,15 +37,7 @@ VALIDATED = 5  # validation runs per configuration where the front has none
 
 
 class Setting(NamedTuple):
-    """A parameter of a configuration.
-
-    Attributes:
-        path: of the parameter.
-        value: that the configuration sets.
-        default: what the baseline has; None if the configuration has made a place for it.
-        unit: of the value.
-        meaning: of what the configuration sets, in one line.
-    """
+    """A parameter of a configuration; its default is what the baseline has, None if it has no place there."""
 
     path: str
     value: Value
@@ -50,23 +46,53 @@ class Setting(NamedTuple):
     meaning: str
 
 
+@dataclass(frozen=True)
+class Ablation:
+    """A configuration with one of its settings put back, and what that does.
+
+    Attributes:
+        before: what the baseline has.
+        along: settings that go with it, for they exist only under the value that the configuration sets.
+        left: what the configuration still sets.
+        failure: why that cannot be run; "" if it can.
+        changes: from the configuration to what is left of it, in each objective.
+    """
+
+    path: str
+    before: Value | None
+    along: tuple[str, ...]
+    left: Configuration = field(repr=False)
+    failure: str = ""
+    changes: tuple[Change, ...] = field(default=(), repr=False)
+
+    def effect(self, ranges: Mapping[str, float]) -> float:
+        """The largest change that is significant, as a share of an objective's range."""
+        sizes = [abs(c.difference.mean) / ranges[c.metric.name] for c in self.changes if c.beyond_noise]
+        return max(sizes, default=0.0)
+
+    def as_json(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "path": self.path,
+            "before": self.before,
+            "along": self.along,
+            "failure": self.failure or None,
+            "changes": [one.as_json() for one in self.changes],
+        }
+
+
 @dataclass(frozen=True, repr=False)
 class Explanation:
     """Why a configuration.
 
     Attributes:
-        front: of the search.
-        evaluation: the configuration.
         bounds: constraints of the search, and what comes closest to breaking each, on validation seeds.
-        settings: what it sets.
         changes: from the baseline to the configuration, in each objective, by the posterior if `modelled`;
             empty if that fails.
         other_changes: clear ones in other metrics, the largest first.
-        neighbourhood: where it lies.
         ablations: what its settings do, that with the largest effect first; None if not asked for.
         replications: validation runs behind each configuration.
         runs: simulations that the explanation took.
-        notes: what a user should know, a line each.
     """
 
     front: Front
@@ -90,8 +116,8 @@ class Explanation:
     @property
     def advice(self) -> tuple[Recommendation, ...]:
         """The recommendations that it is."""
-        some = self.front.archive.recommendations
-        return tuple(one for one in some if one.number == self.evaluation.number)
+        number = self.evaluation.number
+        return tuple(one for one in self.front.archive.recommendations if one.number == number)
 
     @property
     def modelled(self) -> bool:
@@ -194,8 +220,47 @@ def explain(
     )
 
 
+def removals(scenario: Scenario, space: Space, configuration: Configuration) -> list[Ablation]:
+    """Every setting of a configuration that is not what the baseline has, put back alone; not yet run."""
+    whole = scenario.override(configuration).spec
+    found = []
+    for path in configuration:
+        before = meaning(scenario, path).value
+        left: Configuration = {}
+        for parameter in space:
+            value = before if parameter.path == path else configuration.get(parameter.path)
+            if value is not None and parameter.exists(left):
+                left[parameter.path] = value
+        left.pop(path, None)  # it was there for the parameters that exist under it
+        refused = ""
+        try:
+            if scenario.override(left).spec == whole:
+                continue
+        except ScenarioError as error:
+            refused = error.faults[0]
+        along = tuple(other for other in configuration if other != path and other not in left)
+        found.append(Ablation(path, before, along, left, refused))
+    return found
+
+
+def ablated(
+    found: Front, here: Sample, removed: Sequence[Ablation], validation: SeparateRuns
+) -> tuple[Ablation, ...]:
+    """What each removal does, that with the largest effect first, in shares of the range over the search."""
+    made = []
+    for one in removed:
+        result = None if one.failure else validation.run([one.left])[0]
+        if result is None:
+            made.append(replace(one, failure=one.failure or validation.failures[key(one.left)]))
+        else:
+            made.append(replace(one, changes=changes(found.objectives, here.values, result.values)))
+    rows = costs([evaluation.objectives for evaluation in comparable(found.archive)], found.objectives)
+    widths = dict(zip((o.name for o in found.objectives), ranges(rows).tolist(), strict=True))
+    return tuple(sorted(made, key=lambda one: -one.effect(widths)))
+
+
 def find_configuration(found: Front, text: str) -> Evaluation:
-    """The evaluation that a number, `baseline`, or a recommendation's letter or title stands for.
+    """The evaluation that a number, `baseline`, or a recommendation's letter stands for.
 
     Raises:
         ScenarioError: there is none; names those that there are.
@@ -204,11 +269,10 @@ def find_configuration(found: Front, text: str) -> Evaluation:
     called = {one.letter: one.number for one in archive.recommendations}
     if archive.baseline is not None:
         called["baseline"] = archive.baseline
-    names = {str(one.number): one.number for one in archive.evaluations}
-    names |= {_spoken(part): one.number for one in archive.recommendations for part in one.title.split(",")}
-    names |= {_spoken(name): number for name, number in called.items()}
-    chosen = names.get(_spoken(text.strip().strip("()")))
-    evaluation = next((one for one in archive.evaluations if one.number == chosen), None)
+    known = {str(one.number): one for one in archive.evaluations}
+    names = {name.lower(): str(number) for name, number in called.items()}
+    wanted = text.strip().lower()
+    evaluation = known.get(names.get(wanted, wanted))
     if evaluation is None:
         numbers = [str(member.evaluation.number) for member in found.on_front]
         more = f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else ""
@@ -217,7 +281,3 @@ def find_configuration(found: Front, text: str) -> Evaluation:
         also += "; nothing is recommended" * (not archive.recommendations and text.strip().isalpha())
         raise ScenarioError(f"{archive.study}: no configuration {text[:60]}; {front}{also}")
     return evaluation
-
-
-def _spoken(name: str) -> str:
-    return name.strip().lower().replace("_", " ").replace("-", " ")

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from gridtune.optimize.explanation.words import in_words
 from gridtune.optimize.front.changes import Change, Runs, between, changes, confirmed, modelled
 from gridtune.optimize.front.front import Front, Member
-from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Value
 from gridtune.optimize.records.values import key
 from gridtune.optimize.replication.compare import Array, costs, ranges
+from gridtune.optimize.report.numbers import in_words
 from gridtune.optimize.separate_runs import SeparateRuns
 
 DOMINATORS = 3  # shown at most, of the configurations that dominate one
@@ -39,22 +38,18 @@ def compared(
         replace(one, start=front.value(start.number, one.metric), to=front.value(to.number, one.metric))
         for one in between(front, start, to)
     )
-    denied = [
-        (in_words(other), in_words(one))
-        for one in known
-        for other in seen
-        if one.metric == other.metric and _apart(one.difference, other.difference)
-    ]
-    return known, [
-        f"{about}, validation runs say otherwise than the posterior: {told}, not {model}"
-        for told, model in denied
-        if told != model  # without noise intervals are single numbers, which differ by rounding
-    ]
-
-
-def _apart(a: Difference, b: Difference) -> bool:
-    """Whether two intervals have nothing in common."""
-    return a.half is not None and b.half is not None and abs(a.mean - b.mean) > a.half + b.half
+    denied = []
+    for model in known:
+        for told in seen:
+            a, b = model.difference, told.difference
+            if model.metric != told.metric or a.half is None or b.half is None:
+                continue
+            apart = abs(a.mean - b.mean) > a.half + b.half
+            # Without noise intervals are single numbers, which differ by rounding.
+            if apart and in_words(told) != in_words(model):
+                words = f"{in_words(told)}, not {in_words(model)}"
+                denied.append(f"{about}, validation runs say otherwise than the posterior: {words}")
+    return known, denied
 
 
 @dataclass(frozen=True)
@@ -62,7 +57,6 @@ class Neighbour:
     """A configuration of the front, seen from another configuration.
 
     Attributes:
-        number: of its trial.
         better_in, worse_in: objectives in which it is the nearest that is better, or worse; empty if it
             dominates the other configuration.
         changes: from the other configuration to it, in each objective.
@@ -93,8 +87,7 @@ class Neighbourhood:
         dominated_in_search: numbers of those that did in the search.
         neighbours: if none dominates it, in each objective the nearest better and the nearest worse
             configuration.
-        notes: configurations that could not be run again, and where validation runs deny the model, a line
-            each.
+        notes: configurations that could not be run again, and where validation runs deny the model.
     """
 
     dominators: tuple[Neighbour, ...] = field(repr=False)

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.explanation.explain import Explanation
-from gridtune.optimize.explanation.words import in_words, told_changes
 from gridtune.optimize.records.difference import INTERVAL, Change
 from gridtune.optimize.report.answer import HARMS, named_harms
-from gridtune.optimize.report.numbers import as_objective, metric_label, setting, with_half
+from gridtune.optimize.report.numbers import as_objective, in_words, metric_label, setting, with_half
 from gridtune.optimize.report.recommended import refusal
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.scenarios.results.amounts import counted
@@ -91,13 +90,24 @@ def _configurations(numbers: Sequence[int]) -> str:
 def _against_baseline(found: Explanation) -> Iterator[str]:
     if found.changes:
         yield "Against the baseline"
-        yield from _indented(found.changes, 2)
+        yield from told_changes(found.changes, 2)
         if found.other_changes:
             yield f"  also: {'; '.join(map(in_words, found.other_changes))}"
 
 
-def _indented(changes: Sequence[Change], spaces: int) -> Iterator[str]:
-    return (f"{' ' * spaces}{line}" for line in told_changes(changes))
+def told_changes(changes: Sequence[Change], spaces: int = 0) -> Iterator[str]:
+    """What a configuration gains, what it costs, and what cannot be told, a line each, indented."""
+    told = [one for one in changes if one.difference.verdict != "equal"]
+    groups = {
+        "gains": [one for one in told if one.significant and one.better],
+        "costs": [one for one in told if one.significant and not one.better],
+        "no significant difference": [one for one in told if not one.significant],
+    }
+    for kind, some in groups.items():
+        if some:
+            yield f"{' ' * spaces}{kind}: {'; '.join(map(in_words, some))}"
+    if same := [metric_label(one.metric) for one in changes if one not in told]:
+        yield f"{' ' * spaces}the same in every run: {', '.join(same)}"
 
 
 def _ablations(found: Explanation) -> Iterator[str]:
@@ -116,7 +126,7 @@ def _ablations(found: Explanation) -> Iterator[str]:
         elif not any(change.difference.mean for change in one.changes):
             yield "    changes nothing in any replication"
         else:
-            yield from _indented(one.changes, 4)
+            yield from told_changes(one.changes, 4)
     if len(found.ablations) > 1:
         yield "  (settings act together, so these need not add up to the whole)"
 
@@ -144,7 +154,7 @@ def _around(found: Explanation) -> Iterator[str]:
             if names
         ]
         yield f"  no. {one.number}{', the nearest ' if sides else ''}{' and '.join(sides)}"
-        yield from _indented(one.changes, 4)
+        yield from told_changes(one.changes, 4)
         if one.differs:
             differs = (f"{path} ({setting(b)} instead of {setting(a)})" for path, a, b in one.differs)
             yield f"    differs in {', '.join(differs)}"

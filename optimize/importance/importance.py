@@ -61,23 +61,17 @@ def _ranking(kept: SearchResult, objective: Objective, seed: int) -> Ranking:
     from optuna.trial import create_trial
 
     name = objective.name
-    measured = [
-        (one, one.objectives[name].mean if name in one.objectives else one.metrics.get(name, nan))
-        for one in kept.archive.evaluations
-    ]
-    known = [(one, value) for one, value in measured if isfinite(value)]
-    if not known:
+    distributions = {parameter.path: parameter.distribution() for parameter in kept.settings.space}
+    trials = []
+    for one in kept.archive.evaluations:
+        value = one.objectives[name].mean if name in one.objectives else one.metrics.get(name, nan)
+        if isfinite(value):
+            allowed = {path: distributions[path] for path in one.values}
+            trials.append(create_trial(value=value, params=one.values, distributions=allowed))
+    if not trials:
         raise ScenarioError(f"{kept.archive.study}: {name} was not measured in this study")
-    if none := constant(objective, np.array([value for _, value in known]), "in every evaluation"):
+    if none := constant(objective, np.array([trial.value for trial in trials]), "in every evaluation"):
         return none
-    space = kept.settings.space
-    distributions = {parameter.path: parameter.distribution() for parameter in space}
-    trials = [
-        create_trial(
-            value=value, params=one.values, distributions={path: distributions[path] for path in one.values}
-        )
-        for one, value in known
-    ]
     importances = _importances(trials, objective)
     if importances is None:
         return Ranking(objective, (), "the best tenth and the rest do not differ in any parameter")
@@ -88,11 +82,11 @@ def _ranking(kept: SearchResult, objective: Objective, seed: int) -> Ranking:
     ]
     samples = [sample for sample in resampled if sample is not None]
     effects = []
-    for path in space.paths:
+    for path in kept.settings.space.paths:
         shares = [sample.get(path, 0.0) for sample in samples]
         half = float(np.diff(np.quantile(shares, MIDDLE))[0]) / 2 if shares else None
         numbers = {"importance": importances.get(path, 0.0), "importance_conf": half}
-        effects.append(Effect(path, numbers, sum(path in one.values for one, _ in known)))
+        effects.append(Effect(path, numbers, sum(path in trial.params for trial in trials)))
     return ranked(objective, effects, "importance")
 
 

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from gridtune.optimize.records.difference import INTERVAL, ROUNDING
 from gridtune.optimize.records.evaluations import Objective
-
-LEVEL = 0.95  # of all confidence intervals
-ROUNDING = 1e-12  # of an objective's size: differences below are no effect
 
 
 class Method(NamedTuple):
@@ -23,8 +21,6 @@ class Method(NamedTuple):
         columns: names of the numbers it gives; the first is the main one, by which parameters are ranked.
             Half of the interval of a number is called `…_conf`.
         counted: what `Effect.active` counts.
-        source: where it is from.
-        unit_of_objective: whether the main number is in the unit of the objective.
     """
 
     title: str
@@ -68,7 +64,6 @@ class Effect(NamedTuple):
     """How much one parameter matters for one objective.
 
     Attributes:
-        path: of the parameter.
         numbers: by the names of the method's columns; None where a number has no meaning, as for a parameter
             that was never active.
         active: over how many evaluations, trajectories or base samples the parameter was active.
@@ -83,7 +78,6 @@ class Ranking(NamedTuple):
     """How much each parameter matters for one objective.
 
     Attributes:
-        objective: which.
         effects: the parameter that matters most first; empty if nothing can be said.
         reason: why nothing can be said; "" if something can.
     """
@@ -100,12 +94,9 @@ class Sensitivity:
     Attributes:
         subject: name of the scenario, or of the study.
         method: a key of `METHODS`.
-        rankings: one per objective.
         samples: of what the method counts, those that were used.
         evaluations: different configurations that it rests on.
-        runs: simulations behind these.
         seed: of workloads and sample, or of the bootstrap.
-        notes: what a user should know, a line each.
     """
 
     subject: str
@@ -128,7 +119,7 @@ class Sensitivity:
             "evaluations": self.evaluations,
             "runs": self.runs,
             "seed": self.seed,
-            "confidence_level": LEVEL,
+            "confidence_level": INTERVAL,
             "source": method.source,
             "objectives": [
                 {
@@ -165,7 +156,7 @@ class Sensitivity:
     def summary(self) -> list[str]:
         """What the numbers rest on and what they leave out, a line each."""
         return [
-            f"{self.basis()}; `_conf` is half of the {LEVEL:.0%} interval, `active` counts the "
+            f"{self.basis()}; `_conf` is half of the {INTERVAL:.0%} interval, `active` counts the "
             f"{METHODS[self.method].counted} in which a parameter exists.",
             *(f"{one.objective.name}: {one.reason}" for one in self.rankings if one.reason),
             *self.notes,

@@ -19,8 +19,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from gridtune.optimize.importance.sensitivity import LEVEL, METHODS, Effect, Sensitivity, constant, ranked
+from gridtune.optimize.importance.sensitivity import METHODS, Effect, Sensitivity, constant, ranked
+from gridtune.optimize.records.difference import INTERVAL
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.search_space.parameter import Parameter
@@ -32,7 +34,7 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.workers.pool import Pool
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = NDArray[np.float64]
 
 LEVELS = 4  # of Morris' grid
 RESAMPLES = 1000  # behind the confidence intervals
@@ -45,7 +47,6 @@ class Design:
 
     Attributes:
         method: a key of `optimize.importance.sensitivity.METHODS`.
-        space: whose configurations they are.
         blocks: the configurations of each trajectory or base sample.
         cube: the same in the unit cube, by block, configuration and parameter.
         seed: of the sample, of the intervals and of the workloads.
@@ -69,15 +70,12 @@ class Design:
         explains alone, `ST` that in which it takes part in any way.
 
         Args:
-            outcomes: of the configurations of the blocks, in their order; not all equal.
-            blocks: which blocks they are.
-
-        Source: see `optimize.importance.sensitivity.METHODS`.
+            outcomes: of the configurations of these blocks, in their order; not all equal.
         """
         from SALib.analyze import morris, sobol
 
         problem, draws = _problem(self.space), np.random.default_rng([self.seed, 2])
-        how = {"num_resamples": RESAMPLES, "conf_level": LEVEL, "seed": draws}
+        how = {"num_resamples": RESAMPLES, "conf_level": INTERVAL, "seed": draws}
         if self.method == "sobol":
             made = sobol.analyze(problem, outcomes, calc_second_order=False, **how)
             numbers = {name: made[name] for name in ("ST", "ST_conf", "S1", "S1_conf")}
@@ -97,15 +95,15 @@ class Design:
 
     def _active(self, blocks: Sequence[int]) -> list[int]:
         """In how many of the blocks each parameter existed before or after it moved."""
-        paths = self.space.paths
-        exists = np.array([[[path in one for path in paths] for one in self.blocks[k]] for k in blocks])
-        after = 1 + np.arange(len(paths))[np.newaxis]
-        before = np.zeros_like(after)
-        if self.method == "morris":
-            before = np.diff(self.cube[list(blocks)], axis=1).astype(bool).argmax(axis=1)
-            after = before + 1
-        seen = [np.take_along_axis(exists, place[:, np.newaxis], axis=1) for place in (before, after)]
-        return [int(count) for count in (seen[0] | seen[1]).sum(axis=(0, 1))]
+        counts = [0] * len(self.space)
+        for k in blocks:
+            for at, path in enumerate(self.space.paths):
+                before, after = 0, 1 + at
+                if self.method == "morris":
+                    before = int(np.diff(self.cube[k, :, at]).astype(bool).argmax())
+                    after = before + 1
+                counts[at] += path in self.blocks[k][before] or path in self.blocks[k][after]
+        return counts
 
 
 def design(method: str, space: Space, samples: int | None, seed: int) -> Design:
@@ -116,7 +114,6 @@ def design(method: str, space: Space, samples: int | None, seed: int) -> Design:
             another choice; or `sobol`, two independent points and, for each parameter, the first with the
             second's value.
         samples: trajectories, at least 2, or base samples, a power of 2; `SAMPLES` if left out.
-        seed: of random starts and orders, or of the scrambling.
 
     Raises:
         ScenarioError: no such method, or an unsuitable number of samples.
@@ -180,13 +177,7 @@ def simulated_sensitivity(
 def _notes(
     plan: Design, visited: Mapping[str, Configuration], failures: Mapping[str, str], left: int
 ) -> tuple[str, ...]:
-    """What failures leave of a design.
-
-    Args:
-        visited: all configurations, by key.
-        failures: why some of them fail, by key.
-        left: blocks without a failure.
-    """
+    """What failures leave of a design: so many blocks. Configurations and their failures are by key."""
     counted, (first, reason) = METHODS[plan.method].counted, next(iter(failures.items()))
     where = ", ".join(f"{path} = {value}" for path, value in visited[first].items())
     if left < 2:

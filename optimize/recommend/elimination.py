@@ -19,6 +19,7 @@ from gridtune.optimize.recommend.plan import Plan
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.records.difference import Change
 from gridtune.optimize.records.evaluations import Evaluation, Objective
+from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
 from gridtune.optimize.replication.guards import failing
 from gridtune.optimize.runs.blocks import Block, Sample
 from gridtune.optimize.runs.evaluator import Evaluator
@@ -33,7 +34,6 @@ class Candidate:
 
     Attributes:
         chosen: objectives that it is the best candidate for.
-        compromise: whether it is the compromise.
         origin: the configuration on the front.
         sparse: its values with as few changes as suffice.
         changed: parameters that are changed there, the most effective first.
@@ -50,9 +50,6 @@ class Elimination:
     """Leaves out changes of configurations.
 
     Args:
-        evaluator: runs configurations.
-        front: they come from.
-        subsets: of their changes.
         refused: takes the metrics whose constraints a configuration breaks, by its number.
     """
 
@@ -141,9 +138,8 @@ class Elimination:
 
         Worse than with all changes, and than in the baseline.
         """
-        units = self._evaluator.table.units
         worse, than_before = (
-            {one.metric: ratio(one) for one in harms_of_replay(other.means, sample.means, units)}
+            {one.metric: ratio(one) for one in harms_of_replay(other.means, sample.means)}
             for other in (full, before)
         )
         most = max((min(worse[name], than_before.get(name, 1.0)) for name in worse), default=1.0)
@@ -169,9 +165,38 @@ class Elimination:
                 shares.append(part.difference.mean / full.difference.mean)
             if self.sure(part, better=False) and self.sure(sample.change(objective, whole), better=False):
                 return 0.0
-        names = {one.name for one in self._objectives}
-        harmed = harms(whole.metrics, sample.metrics, self._evaluator.table.units, names)
+        harmed = harms(whole.metrics, sample.metrics, {one.name for one in self._objectives})
         return 0.0 if beyond(harmed, start.means) else min(shares)
+
+    def with_shares(self, made: Recommendation, block: Block, left: int) -> Recommendation:
+        """The recommendation with what each change alone does to the baseline, if so many runs suffice."""
+        groups = self._subsets.together(made.values)
+        singles = {path: self._subsets.combined(made.values, group) for path, group in groups.items()}
+        configurations = [{}, made.values, *singles.values()]
+        if len(groups) < 2 or not block.replications or block.cost(configurations) > left:
+            return made
+        start, whole, *others = block.run(configurations)
+        if start is None or whole is None:
+            return made
+        samples = dict(zip(singles, others, strict=True))
+        changes = [self._told(one, samples.get(one.path), start, whole) for one in made.changes]
+        shares = {one.path: one.share or 0.0 for one in changes}
+        share = {path: shares.get(first, 0.0) for first, group in groups.items() for path in group}
+        return replace(made, changes=tuple(sorted(changes, key=lambda one: -share.get(one.path, 0.0))))
+
+    def _told(
+        self, one: ParameterChange, sample: Sample | None, start: Sample, whole: Sample
+    ) -> ParameterChange:
+        """A change with its effect alone, and its share of the gains of the whole."""
+        if sample is None:
+            return one
+        alone, parts = dict[str, float](), list[float]()
+        for objective in self._objectives:
+            gap, full = sample.change(objective, start), whole.change(objective, start)
+            mean = alone[objective.name] = gap.difference.mean if gap.beyond_noise else 0.0
+            if self.sure(full, better=True):
+                parts.append(min(max(mean / full.difference.mean, 0.0), 1.0))
+        return replace(one, alone=alone, share=sum(parts) / len(parts) if parts else None)
 
     def sure(self, one: Change, *, better: bool) -> bool:
         """Whether an objective gets better, or worse, significantly (95 %)."""
@@ -187,8 +212,6 @@ def _alike(one: Sample, other: Sample) -> bool:
     )
 
 
-def breaks(block: Block, start: Sample | None, sample: Sample | None) -> tuple[str, ...]:
+def breaks(block: Block, start: Sample, sample: Sample) -> tuple[str, ...]:
     """Metrics whose constraints a configuration breaks, or of classes of which too many jobs fail."""
-    if start is None or sample is None:
-        return ()
     return block.broken(sample) or failing(sample.means, start.means)

@@ -30,12 +30,10 @@ WATCHED = {  # words of a metric's name: how users and their work fare, not what
 }  # fmt: skip
 
 
-def harms(
-    baseline: Mapping[str, Sequence[float]],
-    changed: Mapping[str, Sequence[float]],
-    units: Mapping[str, str],
-    objectives: Collection[str],
-) -> tuple[Harm, ...]:
+Runs = Mapping[str, Sequence[float]]  # values by metric, one per replication
+
+
+def harms(baseline: Runs, changed: Runs, objectives: Collection[str]) -> tuple[Harm, ...]:
     """Metrics that get worse by more than a tenth of the baseline's mean, significantly.
 
     Failures of what is owed come first, then work that is not done, then times, then unfairness; of each the
@@ -44,9 +42,8 @@ def harms(
     Many metrics are compared: the paired t-tests keep the false discovery rate of `RATE`.
 
     Args:
-        baseline, changed: metrics by name, one value per replication; the same replications for both. Where
-            one of both is not finite, such as a mean wait of no jobs, the others count.
-        units: of the metrics.
+        baseline, changed: of the same replications. Where one of both is not finite, such as a mean wait of
+            no jobs, the others count.
         objectives: names of metrics that are told anyway.
 
     Source: Y. Benjamini and Y. Hochberg, Controlling the False Discovery Rate, JRSS B 57(1), 1995.
@@ -68,12 +65,13 @@ def harms(
             continue
         start = sum(first for first, _ in pairs) / len(pairs)
         gap = difference([second for _, second in pairs], [first for first, _ in pairs])
+        low, high, doubt = gap.mean, gap.mean, 0.0
         if gap.confidence is not None and gap.low is not None and gap.high is not None:
-            doubts.append((1 - gap.confidence) / 2 if _worse(known, gap.mean) else 1.0)
-            found.append(Harm(name, units.get(name, ""), start, start + gap.mean, gap.low, gap.high))
-        elif len(before) == 1:  # of a scenario without noise
-            doubts.append(0.0 if _worse(known, gap.mean) else 1.0)
-            found.append(Harm(name, units.get(name, ""), start, start + gap.mean, gap.mean, gap.mean))
+            low, high, doubt = gap.low, gap.high, (1 - gap.confidence) / 2
+        elif len(before) > 1:  # else of a scenario without noise
+            continue
+        doubts.append(doubt if _worse(known, gap.mean) else 1.0)
+        found.append(Harm(name, known.unit, start, start + gap.mean, low, high))
     if not found:
         return ()
     certain = false_discovery_control(doubts) <= RATE
@@ -81,17 +79,11 @@ def harms(
 
 
 def harms_of_replay(
-    baseline: Mapping[str, float],
-    changed: Mapping[str, float],
-    units: Mapping[str, str],
-    load: float = 1.0,
+    baseline: Mapping[str, float], changed: Mapping[str, float], load: float = 1.0
 ) -> tuple[Harm, ...]:
-    """Metrics that are worse by more than a tenth in one run of each on the same jobs; see `harms`.
+    """Metrics that are worse by more than a tenth in one run of each, with `load` times the log's jobs.
 
-    Args:
-        baseline, changed: metrics by name.
-        units: of the metrics.
-        load: of these jobs, times the log's.
+    See `harms`.
     """
     found = []
     content = baseline.get(UNHAPPY) == changed.get(UNHAPPY) == 0
@@ -99,30 +91,21 @@ def harms_of_replay(
         known, before, after = _watched(name), baseline[name], changed[name]
         gap = after - before
         if known is not None and isfinite(before) and isfinite(after) and _worse(known, gap):
-            found.append(Harm(name, units.get(name, ""), before, after, gap, gap, replay=True, load=load))
+            found.append(Harm(name, known.unit, before, after, gap, gap, replay=True, load=load))
     return _told(found)
 
 
-def harms_in_some(
-    baseline: Mapping[str, Sequence[float]],
-    changed: Mapping[str, Sequence[float]],
-    units: Mapping[str, str],
-    told: Collection[str],
-) -> tuple[Harm, ...]:
+def harms_in_some(baseline: Runs, changed: Runs, told: Collection[str]) -> tuple[Harm, ...]:
     """Metrics that are worse by more than a tenth in some replications: two, or a tenth if these are more.
 
-    Of a log whose weeks are drawn anew: later weeks may be like those of few replications.
-
-    Args:
-        baseline, changed: metrics by name, one value per replication; the same replications for both.
-        units: of the metrics.
-        told: names of metrics that are told anyway.
+    Of a log whose weeks are drawn anew: later weeks may be like those of few replications. Metrics that are
+    `told` anyway are left out.
     """
     worse = dict[str, list[Harm]]()
     count = min(map(len, [*baseline.values(), *changed.values()]), default=0)
     for at in range(count):
         before, after = ({name: side[name][at] for name in side} for side in (baseline, changed))
-        for one in harms_of_replay(before, after, units):
+        for one in harms_of_replay(before, after):
             worse.setdefault(one.metric, []).append(one)
     found = []
     for name, some in worse.items():
@@ -134,9 +117,7 @@ def harms_in_some(
 
 
 def by_case(
-    baseline: Sample,
-    changed: Sample,
-    find: Callable[[Mapping[str, Sequence[float]], Mapping[str, Sequence[float]]], tuple[Harm, ...]],
+    baseline: Sample, changed: Sample, find: Callable[[Runs, Runs], tuple[Harm, ...]]
 ) -> tuple[Harm, ...]:
     """Harm that is found in each of several cases; none where there is one."""
     return tuple(
@@ -149,13 +130,7 @@ def by_case(
 def blamed(
     baseline: Sample, changed: Sample, bounds: Starvation, *, replay: bool = False, load: float = 1.0
 ) -> tuple[Harm, ...]:
-    """The wait that is farthest beyond what the guard against starvation allows, if one is.
-
-    Args:
-        baseline, changed: the runs of both.
-        bounds: what is allowed.
-        replay, load: whether they are replays of logs, and of how many jobs, times the log's.
-    """
+    """The wait that is farthest beyond what the guard against starvation allows, if one is; see `Harm`."""
     name = worst_wait(changed.means, baseline.means, bounds)
     if name is None:
         return ()
@@ -167,9 +142,7 @@ def blamed(
 def beyond(found: Iterable[Harm], baseline: Mapping[str, float]) -> list[Harm]:
     """Harms against something else in which the baseline fares better, too.
 
-    Args:
-        found: harms of a configuration.
-        baseline: its metrics by name. What it does not know, or has no finite value of, counts as harm.
+    What the baseline does not know, or has no finite value of, counts as harm.
     """
     kept = []
     for one in found:

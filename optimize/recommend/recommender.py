@@ -7,12 +7,13 @@ configuration: only these runs say what a recommendation gains and costs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from math import ceil
 
 import numpy as np
 
+from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.elimination import Candidate, Elimination, breaks
@@ -20,7 +21,6 @@ from gridtune.optimize.recommend.harm import blamed, by_case, harms, harms_in_so
 from gridtune.optimize.recommend.plan import Plan, plan
 from gridtune.optimize.recommend.replays import Replays
 from gridtune.optimize.recommend.subsets import Subsets
-from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Change
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
@@ -40,12 +40,8 @@ class Recommender:
     """Makes recommendations of a front.
 
     Args:
-        evaluator: runs configurations.
-        front: to recommend from.
-        left: gives the runs that may still be done.
+        left, replay, overtime: see `Replays`.
         number: gives an evaluated configuration's number, evaluating it first if need be.
-        replay: runs that one replay of whole logs counts as; 0 if there is nothing to replay.
-        overtime: share of all runs that replays with more jobs may take although nothing is left.
 
     Attributes:
         refused: metrics whose constraints a configuration broke in a replay, the elimination or the
@@ -117,7 +113,11 @@ class Recommender:
                 found.setdefault(key(made.values), (one, made))
         every = [made for _, made in found.values()]
         return tuple(
-            replace(self._with_shares(made, elimination), letter=letter, title=self._title(one, made, every))
+            replace(
+                self._elimination.with_shares(made, elimination, self._left()),
+                letter=letter,
+                title=self._title(one, made, every),
+            )
             for letter, (one, made) in zip("ABC", found.values(), strict=False)
         )
 
@@ -203,8 +203,6 @@ class Recommender:
         """What the runs of the confirmation bear out of a candidate: the sparse configuration, or the whole.
 
         Args:
-            candidate: that was thinned out.
-            block: runs the confirmation.
             tests: as there are several, one of them must be the surer (Bonferroni).
         """
         sparse, values = candidate.sparse, candidate.origin.values
@@ -213,9 +211,9 @@ class Recommender:
             return None
         made = None
         if part is not None and (whole is None or self._stands(candidate, part, whole, start, block)):
-            made = self._borne_out(candidate, sparse, part, start, block, tests)
+            made = self._borne_out(candidate, part, start, block, tests)
         if made is None and whole is not None and sparse != values:
-            made = self._borne_out(candidate, values, whole, start, block, tests)
+            made = self._borne_out(replace(candidate, sparse=values), whole, start, block, tests)
         return made
 
     def _stands(self, candidate: Candidate, part: Sample, whole: Sample, start: Sample, block: Block) -> bool:
@@ -224,16 +222,10 @@ class Recommender:
         return kept >= CONFIRMED and not self._replays.worse(candidate.sparse, candidate.origin.values)
 
     def _borne_out(
-        self,
-        candidate: Candidate,
-        configuration: Configuration,
-        sample: Sample,
-        start: Sample,
-        block: Block,
-        tests: int,
+        self, candidate: Candidate, sample: Sample, start: Sample, block: Block, tests: int
     ) -> Recommendation | None:
-        """The recommendation of a configuration, unless these runs, or a replay, speak against it."""
-        units, number = self._evaluator.table.units, candidate.origin.number
+        """The recommendation of the sparse configuration, unless these runs or a replay speak against it."""
+        number = candidate.origin.number
         changes = {one.name: sample.change(one, start) for one in self._objectives}
         broken = breaks(block, start, sample)
         gained = [name for name, one in changes.items() if self._gained(one, tests)]
@@ -241,23 +233,22 @@ class Recommender:
             bounds = self._settings.scenario.spec.searching.starvation
             self._refuse(number, broken, blamed(start, sample, bounds))
             return None
-        harmed = harms(start.metrics, sample.metrics, units, changes)
+        harmed = harms(start.metrics, sample.metrics, changes)
         # What the mean over the cases hides is told of objectives, too.
-        harmed += by_case(start, sample, lambda was, now: harms(was, now, units, ()))
+        harmed += by_case(start, sample, lambda was, now: harms(was, now, ()))
         seldom, remarks = tuple[Harm, ...](), self.remarks
         if self._replays.weight:
-            replay = self._replays.of(configuration, gained)
+            replay = self._replays.of(candidate.sparse, gained)
             if replay.broken is not None:
                 self._refuse(number, replay.broken, replay.harmed)
                 return None
             harmed, remarks = harmed + replay.harmed, replay.remarks
             told = {one.metric for one in harmed if one.load == 1 and not one.case}
             told |= {name for name, one in changes.items() if not one.better}  # by the table
-            seldom = harms_in_some(start.metrics, sample.metrics, units, told)
+            seldom = harms_in_some(start.metrics, sample.metrics, told)
         self.refused.pop(number, None)
         self.remarks = remarks
-        harmed = worst_of(harmed) + seldom
-        return self._made(candidate, configuration, changes, harmed, sample.evaluation.replications)
+        return self._made(candidate, changes, worst_of(harmed) + seldom, sample.evaluation.replications)
 
     def _refuse(self, number: int, broken: tuple[str, ...], harmed: Sequence[Harm] = ()) -> None:
         """Note why a configuration is not recommended."""
@@ -266,15 +257,9 @@ class Recommender:
             self.blamed[number] = harmed[0]
 
     def _made(
-        self,
-        candidate: Candidate,
-        configuration: Configuration,
-        objectives: dict[str, Change],
-        harmed: tuple[Harm, ...],
-        replications: int,
+        self, candidate: Candidate, objectives: dict[str, Change], harmed: tuple[Harm, ...], replications: int
     ) -> Recommendation:
-        origin, baseline, subsets = candidate.origin, self._settings.baseline, self._subsets
-        assert baseline is not None
+        origin, configuration, subsets = candidate.origin, candidate.sparse, self._subsets
         kept = subsets.kept(configuration)
         changes = [
             ParameterChange(path, subsets.before(configuration, path), configuration[path])
@@ -295,37 +280,46 @@ class Recommender:
             replications=replications,
         )
 
-    def _with_shares(self, made: Recommendation, block: Block) -> Recommendation:
-        """The recommendation with what each change alone does to the baseline, as far as runs are left."""
-        groups = self._subsets.together(made.values)
-        singles = {path: self._subsets.combined(made.values, group) for path, group in groups.items()}
-        configurations = [{}, made.values, *singles.values()]
-        if len(groups) < 2 or not block.replications or block.cost(configurations) > self._left():
-            return made
-        start, whole, *others = block.run(configurations)
-        if start is None or whole is None:
-            return made
-        samples = dict(zip(singles, others, strict=True))
-        changes = [self._told(one, samples.get(one.path), start, whole) for one in made.changes]
-        shares = {one.path: one.share or 0.0 for one in changes}
-        share = {path: shares.get(first, 0.0) for first, group in groups.items() for path in group}
-        return replace(made, changes=tuple(sorted(changes, key=lambda one: -share.get(one.path, 0.0))))
-
-    def _told(
-        self, one: ParameterChange, sample: Sample | None, start: Sample, whole: Sample
-    ) -> ParameterChange:
-        """A change with its effect alone, and its share of the gains of the whole."""
-        if sample is None:
-            return one
-        alone, parts = dict[str, float](), list[float]()
-        for objective in self._objectives:
-            gap, full = sample.change(objective, start), whole.change(objective, start)
-            mean = alone[objective.name] = gap.difference.mean if gap.beyond_noise else 0.0
-            if self._elimination.sure(full, better=True):
-                parts.append(min(max(mean / full.difference.mean, 0.0), 1.0))
-        return replace(one, alone=alone, share=sum(parts) / len(parts) if parts else None)
-
     def _gained(self, one: Change, tests: int = 1) -> bool:
         """Whether an objective gets better, significantly (95 %) in the family of so many tests."""
         sure = one.difference.confidence or 0.0
         return one.better and (self._front.certain or (1 - sure) * tests <= 1 - INTERVAL)
+
+
+def title_of(
+    chosen: Sequence[Objective],
+    gained: Collection[Objective],
+    unrivalled: Collection[Objective],
+    among: Sequence[Objective],
+    *,
+    compromise: bool = False,
+) -> str:
+    """A title without superlatives that another configuration would deserve; at least what is better.
+
+    Args:
+        chosen: objectives for whose sake it was chosen.
+        gained: objectives that are better than in the baseline.
+        unrivalled: objectives in which no configuration on the front is better.
+        among: all objectives.
+    """
+    told = [one for one in chosen if one in gained]
+    best = [f"{_ways(one)[1]} {_called(one, among)}" for one in told if one in unrivalled]
+    rest = [one for one in told if one not in unrivalled] or ([] if best or compromise else gained)
+    better = [" and ".join(f"{_ways(one)[0]} {_called(one, among)}" for one in rest)] if rest else []
+    return ", ".join([*best, *better, *["compromise"] * compromise])
+
+
+def _ways(objective: Objective) -> tuple[str, str]:
+    """What a better and the best value are called: fewer and fewest users, more and most work."""
+    known, least = label(objective.name), objective.direction == "minimize"
+    counted = objective.unit not in ("", "s") or (known.percent and known.name.endswith("s"))
+    if least:
+        return ("fewer", "fewest") if counted else ("lower", "lowest")
+    return ("more", "most") if counted or known.name.endswith("work") else ("higher", "highest")
+
+
+def _called(objective: Objective, among: Sequence[Objective]) -> str:
+    """An objective's name; with its statistic where others share its name."""
+    mine = label(objective.name)
+    shared = sum(label(one.name).name == mine.name for one in among) > 1
+    return str(mine).replace("log10 of the ", "") if shared else mine.name

@@ -24,7 +24,7 @@ class Replay(NamedTuple):
             in a replay; none where a replay failed, None if it keeps all.
         harmed: metrics that get worse; where a guard is broken, the wait that is farthest beyond its bound;
             where it loses its gains, these.
-        remarks: why harm may have been missed, a line each.
+        remarks: why harm may have been missed.
     """
 
     broken: tuple[str, ...] | None
@@ -36,13 +36,9 @@ class Replays:
     """Replays whole logs, each once.
 
     Args:
-        evaluator: runs configurations.
         left: gives the runs that may still be done.
         weight: runs that one replay counts as; 0 if there is nothing to replay.
         overtime: share of all runs that replays with more jobs may take although nothing is left.
-
-    Attributes:
-        as_logged: replays the logs as they are.
     """
 
     def __init__(self, evaluator: Evaluator, left: Callable[[], int], weight: float, overtime: float) -> None:
@@ -60,7 +56,6 @@ class Replays:
         """Replays of the log as it is, and with more jobs as far as runs allow.
 
         Args:
-            configuration: to replay.
             gained: names of objectives that it improves on drawn jobs.
         """
         found = self._replayed(configuration)
@@ -72,7 +67,6 @@ class Replays:
     def _replayed(self, configuration: Configuration) -> Replay:
         """What replays say, whatever it gained."""
         evaluator, logged, busier = self._evaluator, self.as_logged, self._busier
-        units = evaluator.table.units
         before, after = logged.run([{}, configuration])
         if before is None or after is None:
             why = logged.failures.get(key({})) or logged.failures[key(configuration)]
@@ -80,10 +74,8 @@ class Replays:
             return Replay(())
         if broken := breaks(logged, before, after):
             return Replay(broken, blamed(before, after, self._bounds, replay=True))
-        harmed = harms_of_replay(before.means, after.means, units)
-        harmed += by_case(
-            before, after, lambda was, now: harms_of_replay(means_of(was), means_of(now), units)
-        )
+        harmed = harms_of_replay(before.means, after.means)
+        harmed += by_case(before, after, lambda was, now: harms_of_replay(means_of(was), means_of(now)))
         before, after = self._under_load([{}, configuration])
         if before is None or after is None:
             why = busier.failures.get(key({})) or busier.failures.get(key(configuration), TOO_LITTLE)
@@ -91,7 +83,7 @@ class Replays:
         broken = tuple(one for one in breaks(busier, before, after) if one not in busier.broken(before))
         if broken:
             return Replay(broken, blamed(before, after, self._bounds, replay=True, load=LOAD))
-        return Replay(None, harmed + harms_of_replay(before.means, after.means, units, LOAD))
+        return Replay(None, harmed + harms_of_replay(before.means, after.means, LOAD))
 
     def worse(self, sparse: Configuration, whole: Configuration) -> bool:
         """Whether a sparse configuration harms much more than the whole one on the logs, or fails there."""
@@ -101,7 +93,7 @@ class Replays:
             start, before, after = replayed([{}, whole, sparse])
             if start is None or before is None or after is None:
                 return before is not None
-            harmed = harms_of_replay(before.means, after.means, self._evaluator.table.units)
+            harmed = harms_of_replay(before.means, after.means)
             if any(ratio(one) > MUCH for one in beyond(harmed, start.means)):
                 return True
         return False

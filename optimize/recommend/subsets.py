@@ -25,10 +25,6 @@ class Subsets:
 
     Without a change, a parameter has the baseline's value. One that the baseline lacks, for it belongs to
     another policy, has its default, or what is nearest to that in the space.
-
-    Args:
-        front: whose means the model learns.
-        settings: of the search.
     """
 
     def __init__(self, front: Front, settings: Settings) -> None:

@@ -16,17 +16,12 @@ from gridtune.optimize.front.hypervolume import hypervolume
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING, difference
 from gridtune.optimize.records.evaluations import Objective, side_by_side
 
-Interval = tuple[float, float] | tuple[None, None]
-
 
 @dataclass(frozen=True)
 class Row:
     """One quantity in both, in its unit.
 
     Attributes:
-        name: of the quantity.
-        unit: of it.
-        a, b: what it is in each.
         difference: `b` minus `a`.
         low, high: 95 % interval of the difference; None where it is not known.
         paired: whether the interval is over common replications.
@@ -47,10 +42,9 @@ class Row:
 def compared(
     metric: Objective, first: Sequence[float], second: Sequence[float], *, common: bool, name: str = ""
 ) -> Row:
-    """One metric in both.
+    """One metric in both, with one value per replication.
 
     Args:
-        first, second: values, one per replication.
         common: whether replications of the same number share random numbers.
         name: of the row; that of the metric if left out.
     """
@@ -66,7 +60,7 @@ def compared(
     return Row(name or metric.name, metric.unit, start, start + mean, mean, low, high, common, better)
 
 
-def _welch(first: Sequence[float], second: Sequence[float]) -> Interval:
+def _welch(first: Sequence[float], second: Sequence[float]) -> tuple[float, float] | tuple[None, None]:
     """The interval of a difference of means, by Welch's test; none of single values."""
     from scipy.stats import ttest_ind
 

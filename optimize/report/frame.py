@@ -43,8 +43,6 @@ class Row:
     """A configuration of a study, with all that a report says of it.
 
     Attributes:
-        front: of the study.
-        entry: the evaluation, or how it failed.
         member: the same on the shortlist of the front; None if it is not there.
         advice: the recommendation that it is; None if it is none.
         on_front: whether it is on the Pareto front, or equals in every run a configuration that is.
@@ -63,7 +61,7 @@ class Row:
 
     @property
     def evaluation(self) -> Evaluation | None:
-        """What is known of it; None if it failed."""
+        """The entry; None if it failed."""
         return self.entry if isinstance(self.entry, Evaluation) else None
 
     @cached_property
@@ -161,7 +159,6 @@ class Column:
 
     Attributes:
         name: in CSV and the Python API.
-        value: of a row.
         title: in tables of text; empty where they do not show it.
         text: of a row, in tables of text; made of the value if left out.
     """

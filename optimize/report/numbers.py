@@ -8,7 +8,7 @@ from math import floor, isfinite, log10
 from textwrap import fill
 
 from gridtune.model.metrics.labels import label
-from gridtune.optimize.records.difference import Difference
+from gridtune.optimize.records.difference import Change, Difference
 from gridtune.optimize.records.evaluations import Constraint, Objective, Value
 from gridtune.optimize.records.recommendation import ParameterChange
 from gridtune.scenarios.results.amounts import human, human_difference, human_metric, scale_of
@@ -103,13 +103,24 @@ def with_half(value: float, half: float | None, metric: Objective) -> str:
     return f"{value / size:.{places}f} ± {half / size:.{places}f}{tail}"
 
 
-def with_interval(value: float, ends: Sequence[float], metric: Objective) -> str:
-    """A difference and the ends of its interval, all in one unit: `1.09 min (-0.129 to 2.32)`."""
+def in_words(one: Change) -> str:
+    """A change of a metric with its interval, all in one unit: `wait lower by 3.2 min (1.1 to 5.3)`."""
+    gap, name = one.difference, metric_label(one.metric)
+    if gap.verdict == "equal":
+        return f"{name} the same"
+    way, values, remark = "higher" if gap.mean > 0 else "lower", [abs(gap.mean)], ""
+    if gap.low is None or gap.high is None:
+        remark = " (one run: noise is unknown)"
+    elif gap.low == gap.high:
+        remark = " in every run"
+    else:
+        values += (gap.low, gap.high) if gap.mean > 0 else (-gap.high, -gap.low)
     size, tail = 0.01, " points"
-    if not label(metric.name).percent:
-        size, tail = scale_of(max(map(abs, (value, *ends))), metric.unit, metric.name)
-    first, *others = (human(part / size) for part in (value, *ends))
-    return f"{first}{tail} ({' to '.join(others)})" if others else f"{first}{tail}"
+    if not label(one.metric.name).percent:
+        size, tail = scale_of(max(map(abs, values)), one.metric.unit, one.metric.name)
+    mean, *ends = (human(value / size) for value in values)
+    interval = f" ({' to '.join(ends)})" if ends else ""
+    return f"{name} {way} by {mean}{tail}{interval}{remark}"
 
 
 def change(gap: Difference, baseline: float, metric: Objective) -> str:

@@ -4,42 +4,16 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
-from typing import Any
 
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.report.answer import (
-    ELSEWHERE,
-    MAIN,
-    NOTHING,
-    caveats,
-    comparison_rows,
-    heading,
-    legend,
-    plain,
-)
+from gridtune.optimize.report import answer, recommended
 from gridtune.optimize.report.frame import texts
-from gridtune.optimize.report.numbers import metric_label, setting, settings
-from gridtune.optimize.report.pictures.axes import (
-    Axis,
-    configurations,
-    marked,
-    objective_axis,
-    parameter_axis,
-    shown_states,
-    varied,
-)
-from gridtune.optimize.report.recommended import (
-    change_groups,
-    changed_values,
-    harm_text,
-    is_main,
-    why_none,
-)
+from gridtune.optimize.report.numbers import metric_label, settings
+from gridtune.optimize.report.pictures.axes import page_data
 from gridtune.optimize.report.tables import listed, statistics
 from gridtune.plain_text import escaped
 
 LISTED = 500  # rows of the table of the front at most
-PARAMETERS = 9  # axes of parameters in the parallel coordinates at most
 
 
 def page(front: Front) -> str:
@@ -55,23 +29,19 @@ def page(front: Front) -> str:
     template = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(source)
     some = listed(front)[:LISTED]
     titles, cells, left = texts(front, some) if some else ([], [], [])
-    data = json.dumps(_data(front), allow_nan=False, separators=(",", ":")) if front.members else ""
+    data = json.dumps(page_data(front), allow_nan=False, separators=(",", ":")) if front.members else ""
     text = template.render(
         title=front.archive.heading,
-        facts=heading(front).partition(": ")[2],
-        objectives=[metric_label(plain(one)) for one in front.objectives],
-        answer=comparison_rows(front),
-        legend=" ".join(text.strip() for text in legend(front)),
+        facts=answer.heading(front).partition(": ")[2],
+        objectives=[metric_label(answer.plain(one)) for one in front.objectives],
+        comparison=answer.comparison_rows(front),
+        legend=" ".join(text.strip() for text in answer.legend(front)),
         advice=[row.advice for row in some if row.advice],
-        change_groups=change_groups,
-        is_main=is_main,
-        main=MAIN,
+        answer=answer,
+        recommended=recommended,
         settings=settings,
-        harm_text=harm_text,
-        elsewhere=ELSEWHERE,
-        nothing=NOTHING,
-        why_none="" if front.archive.recommendations else why_none(front),
-        caveats=caveats(front),
+        why_none="" if front.archive.recommendations else recommended.why_none(front),
+        caveats=answer.caveats(front),
         titles=titles,
         left=left,
         rows=[
@@ -83,41 +53,3 @@ def page(front: Front) -> str:
         script=Markup(script),
     )
     return escaped(text, "\n\t")
-
-
-def _data(front: Front) -> dict[str, Any]:
-    """What the pictures draw: columns of all configurations, in the order of the frame."""
-    table = configurations(front)
-    paths = varied(table, front)
-    chosen = marked(table)
-    differ = [path for path in paths if table.loc[chosen, path].astype(object).nunique(dropna=False) > 1]
-    objectives = [objective_axis(table, one) for one in front.objectives]
-    axes = [parameter_axis(table, path, paths) for path in reversed(differ[:PARAMETERS])]
-    known = {one.number: one.values for one in front.archive.evaluations}
-    return {
-        "names": table["name"].tolist(),
-        "states": shown_states(table).tolist(),
-        "chosen": chosen.astype(int).tolist(),
-        "objectives": [_axis(one, one.at) for one in objectives],
-        "parameters": [_axis(one, one.shares(one.at)) for one in axes],
-        "settings": [
-            "\n".join(
-                f"{path} {setting(after)}"
-                for path, (_, after) in changed_values(front, known[number]).items()
-            )
-            for number in table.index
-        ],
-    }
-
-
-def _axis(axis: Axis, at: Any) -> dict[str, Any]:
-    return {
-        "label": axis.label.replace("\n", "") + (" (log)" if axis.log else ""),
-        "at": [_short(one) for one in at.tolist()],
-        "down": axis.falling,
-        "ticks": [[_short(place), text] for place, text in axis.ticks],
-    }
-
-
-def _short(value: float) -> float | None:
-    return float(f"{value:.5g}") if value == value else None

@@ -24,13 +24,7 @@ class Progress:
     """Hears how a search goes; this one keeps it to itself."""
 
     def start(self, phase: str, total: int, done: int = 0, seconds: float | None = None) -> None:
-        """A phase begins; a total of 0 is not known.
-
-        Args:
-            phase: what is done in it.
-            total, done: of it in all, and already.
-            seconds: after which the search ends; None if it does not depend on time.
-        """
+        """A phase begins, which ends after so many seconds at the latest; a total of 0 is not known."""
 
     def expect(self, total: int) -> None:
         """At most this will be done in all, as is known by now; what is to come takes other times."""
@@ -46,11 +40,7 @@ class Progress:
 
 
 class Heartbeat(Progress):
-    """A plain line every 10 s at most: for logs and pipes.
-
-    Args:
-        period: s between two lines, at least.
-    """
+    """A plain line every `period` seconds at most: for logs and pipes."""
 
     def __init__(self, stream: TextIO, period: float = HEARTBEAT) -> None:
         self._stream, self._period = stream, period
@@ -134,7 +124,6 @@ def progress_of(wanted: bool | None = True, stream: TextIO | None = None) -> Pro
 
     Args:
         wanted: whether somebody hears it; on a terminal only if None.
-        stream: to write to; standard error if left out.
     """
     stream = stream or sys.stderr
     if wanted or (wanted is None and stream.isatty()):
@@ -143,11 +132,7 @@ def progress_of(wanted: bool | None = True, stream: TextIO | None = None) -> Pro
 
 
 class Best:
-    """The best of each objective that a search has found so far.
-
-    Attributes:
-        baseline: to tell it against; None if there is none.
-    """
+    """The best of each objective that a search has found so far, against the baseline if there is one."""
 
     def __init__(self, objectives: Sequence[Objective]) -> None:
         self._objectives, self._signs = tuple(objectives), signs(objectives)

@@ -140,9 +140,9 @@ def repeated(
             again[name] = one.difference.mean / known["mean"]
     told = {one["metric"] for one in printed["harms"] if not one["replay"] and one["part"] is None}
     means = [({name: fmean(baseline[name])}, {name: fmean(sparse[name])}) for name in told]
-    harmed = sum(bool(harms_of_replay(before, after, {})) for before, after in means)
+    harmed = sum(bool(harms_of_replay(before, after)) for before, after in means)
     same = [(baseline[one["metric"]], sparse[one["metric"]]) for one in printed["harms"]]
-    new = [one.metric for one in harms(baseline, sparse, {}, objectives)]
+    new = [one.metric for one in harms(baseline, sparse, objectives)]
     unsaid = [name for name in new if (baseline[name], sparse[name]) not in same]
     return {"again": again, "harms": len(told), "harmed": harmed, "unsaid": unsaid}
 

@@ -9,20 +9,23 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.frame import DOMINATED, INFEASIBLE, frame
 from gridtune.optimize.report.numbers import NO_BREAK, metric_label, path_label, setting
+from gridtune.optimize.report.recommended import changed_values
 from gridtune.scenarios.results.amounts import human, scale_of
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = NDArray[np.float64]
 
 LOG_FROM = 30.0  # ratio of the largest to the least value above which an axis is logarithmic
 LINE = 18  # letters in a line of an axis's label
 GOLDEN = 0.6180339887
 BINS = 4  # of a number, by which its effect is measured
+PARAMETERS = 9  # axes of parameters in the parallel coordinates of a page at most
 
 
 def configurations(front: Front) -> pd.DataFrame:
@@ -60,6 +63,35 @@ class Axis:
     categories: tuple[str, ...] = ()
     log: bool = False
     falling: bool = False
+
+    @classmethod
+    def of_objective(cls, table: pd.DataFrame, objective: Objective) -> Axis:
+        """An objective, in the unit in which people read it, and which way is better."""
+        values = np.asarray(table[objective.name], dtype=float)
+        size, unit = scale_of(float(np.abs(values).max()), objective.unit, objective.name)
+        size, unit = (0.01, "%") if label(objective.name).percent else (size, unit)
+        unit = unit.strip() if objective.unit == "s" else f"{unit}{objective.unit}"
+        text = metric_label(replace(objective, unit="seconds" if unit == "s" else unit))
+        falling = objective.direction == "minimize"
+        text = re.sub(r"(?<=,) ", NO_BREAK, f"{text}{NO_BREAK}{'↓' if falling else '↑'}")
+        return cls(text, values / size, falling=falling)
+
+    @classmethod
+    def of_order(cls, table: pd.DataFrame) -> Axis:
+        """The numbers of the configurations."""
+        return cls("number of the configuration", np.asarray(table.index, dtype=float))
+
+    @classmethod
+    def of_parameter(cls, table: pd.DataFrame, path: str, paths: Sequence[str]) -> Axis:
+        """A parameter, logarithmic where it covers orders of magnitude."""
+        name, column = path_label(path, paths, LINE), table[path]
+        if not _numeric(column):
+            known = pd.Categorical(column.astype(object).map(setting, na_action="ignore"))
+            at = np.where(known.codes < 0, np.nan, known.codes.astype(float))
+            return cls(name, at, tuple(map(str, known.categories)))
+        at = column.to_numpy(dtype=float, na_value=np.nan)
+        low, high = float(np.nanmin(at)), float(np.nanmax(at))
+        return cls(name, at, log=low > 0 and high / low >= LOG_FROM)
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -101,35 +133,6 @@ class Axis:
         return [(float(self.shares(at)), text) for at, text in texts.items()]
 
 
-def objective_axis(table: pd.DataFrame, objective: Objective) -> Axis:
-    """An objective, in the unit in which people read it, and which way is better."""
-    values = np.asarray(table[objective.name], dtype=float)
-    size, unit = scale_of(float(np.abs(values).max()), objective.unit, objective.name)
-    size, unit = (0.01, "%") if label(objective.name).percent else (size, unit)
-    unit = unit.strip() if objective.unit == "s" else f"{unit}{objective.unit}"
-    text = metric_label(replace(objective, unit="seconds" if unit == "s" else unit))
-    falling = objective.direction == "minimize"
-    text = re.sub(r"(?<=,) ", NO_BREAK, f"{text}{NO_BREAK}{'↓' if falling else '↑'}")
-    return Axis(text, values / size, falling=falling)
-
-
-def order_axis(table: pd.DataFrame) -> Axis:
-    """The numbers of the configurations."""
-    return Axis("number of the configuration", np.asarray(table.index, dtype=float))
-
-
-def parameter_axis(table: pd.DataFrame, path: str, paths: Sequence[str]) -> Axis:
-    """A parameter, logarithmic where it covers orders of magnitude."""
-    name, column = path_label(path, paths, LINE), table[path]
-    if not _numeric(column):
-        known = pd.Categorical(column.astype(object).map(setting, na_action="ignore"))
-        at = np.where(known.codes < 0, np.nan, known.codes.astype(float))
-        return Axis(name, at, tuple(map(str, known.categories)))
-    at = column.to_numpy(dtype=float, na_value=np.nan)
-    low, high = float(np.nanmin(at)), float(np.nanmax(at))
-    return Axis(name, at, log=low > 0 and high / low >= LOG_FROM)
-
-
 def varied(table: pd.DataFrame, front: Front) -> list[str]:
     """Parameters with more than one value in the table, those that matter most first.
 
@@ -152,3 +155,41 @@ def varied(table: pd.DataFrame, front: Front) -> list[str]:
 
 def _numeric(column: pd.Series[Any]) -> bool:
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+
+
+def page_data(front: Front) -> dict[str, Any]:
+    """What the pictures of a page draw: columns of all configurations, in the order of the frame."""
+    table = configurations(front)
+    paths = varied(table, front)
+    chosen = marked(table)
+    differ = [path for path in paths if table.loc[chosen, path].astype(object).nunique(dropna=False) > 1]
+    objectives = [Axis.of_objective(table, one) for one in front.objectives]
+    axes = [Axis.of_parameter(table, path, paths) for path in reversed(differ[:PARAMETERS])]
+    known = {one.number: one.values for one in front.archive.evaluations}
+    return {
+        "names": table["name"].tolist(),
+        "states": shown_states(table).tolist(),
+        "chosen": chosen.astype(int).tolist(),
+        "objectives": [_axis(one, one.at) for one in objectives],
+        "parameters": [_axis(one, one.shares(one.at)) for one in axes],
+        "settings": [
+            "\n".join(
+                f"{path} {setting(after)}"
+                for path, (_, after) in changed_values(front, known[number]).items()
+            )
+            for number in table.index
+        ],
+    }
+
+
+def _axis(axis: Axis, at: Any) -> dict[str, Any]:
+    return {
+        "label": axis.label.replace("\n", "") + (" (log)" if axis.log else ""),
+        "at": [_short(one) for one in at.tolist()],
+        "down": axis.falling,
+        "ticks": [[_short(place), text] for place, text in axis.ticks],
+    }
+
+
+def _short(value: float) -> float | None:
+    return float(f"{value:.5g}") if value == value else None

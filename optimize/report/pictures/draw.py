@@ -19,17 +19,7 @@ from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.report.frame import BASELINE, DOMINATED, INFEASIBLE, ON_FRONT
 from gridtune.optimize.report.numbers import folded
-from gridtune.optimize.report.pictures.axes import (
-    Array,
-    Axis,
-    configurations,
-    marked,
-    objective_axis,
-    order_axis,
-    parameter_axis,
-    shown_states,
-    varied,
-)
+from gridtune.optimize.report.pictures.axes import Array, Axis, configurations, marked, shown_states, varied
 from gridtune.optimize.report.tables import reference_text
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import BLUE, DARK, GREEN, GREY, ORANGE, PlotError
@@ -59,9 +49,9 @@ def draw_pairs(front: Front) -> Figure:
     what lies near: configurations far from both may lie outside.
     """
     table = configurations(front)
-    axes_of = [objective_axis(table, one) for one in front.objectives]
+    axes_of = [Axis.of_objective(table, one) for one in front.objectives]
     if len(axes_of) == 1:
-        axes_of = [order_axis(table), *axes_of]
+        axes_of = [Axis.of_order(table), *axes_of]
     count = len(axes_of) - 1
     side = 3.2 if count <= 2 else 2.5
     drawing = style.figure(max(6.8, side * count + 0.6), max(4.4, side * count + 0.5))
@@ -113,8 +103,8 @@ def draw_parameters(front: Front) -> Figure:
     """A panel per objective and parameter: all configurations in which the parameter exists."""
     table = configurations(front)
     every = varied(table, front)
-    rows = [objective_axis(table, one) for one in front.objectives]
-    columns = [parameter_axis(table, path, every) for path in every[:PANELS]] or [order_axis(table)]
+    rows = [Axis.of_objective(table, one) for one in front.objectives]
+    columns = [Axis.of_parameter(table, path, every) for path in every[:PANELS]] or [Axis.of_order(table)]
     drawing = style.figure(max(6.8, 1.9 * len(columns) + 0.9), 1.75 * len(rows) + 1.7)
     grid = drawing.subplots(len(rows), len(columns), sharex="col", sharey="row", squeeze=False)
     numbers = table.index.to_numpy(dtype=float)
@@ -187,8 +177,8 @@ def draw_parallel(front: Front) -> Figure:
     step = max(1, -(-len(members) // LINES))
     table = whole.loc[[*members.index[::step], *whole.index[special]]]
     every = [path for path in varied(whole, front) if table[path].nunique(dropna=True) > 1]
-    columns = [parameter_axis(table, path, every) for path in reversed(every[:SCALES])]
-    columns += [objective_axis(table, one) for one in front.objectives]
+    columns = [Axis.of_parameter(table, path, every) for path in reversed(every[:SCALES])]
+    columns += [Axis.of_objective(table, one) for one in front.objectives]
     drawing = style.figure(min(max(6.5, 1.1 * len(columns) + 1.0), 11.0), 4.8)
     axes = drawing.add_subplot()
     axes.axvspan(len(columns) - len(front.objectives) - 0.5, len(columns) - 0.6, color="#F1F4F8", zorder=0)
