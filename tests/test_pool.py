@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import gridtune.scenarios.workers.pool as pool_module
-from gridtune.scenarios.workers.local_workers import WorkerDiedError, Workers
+from gridtune.scenarios.workers.local_workers import LocalProcesses, WorkerDiedError, Workers
 from gridtune.scenarios.workers.pool import Pool, TaskError
 from tests.processes import PATIENCE, environment, heed_interrupts, until
 
@@ -39,6 +39,34 @@ def die_once(task):
 def die_always(number):
     if number == 3:
         os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def die_while_sending(task):
+    """Kill the worker at the first call, after a delay in which it may have begun to send a large result."""
+    delay, marker = task
+    if delay and not Path(marker).exists():
+        Path(marker).touch()
+        threading.Timer(delay, os.kill, (os.getpid(), signal.SIGKILL)).start()
+    return bytes(20_000_000 if delay else 1)
+
+
+def die_later(task):
+    """Kill the worker after the task has returned, or at the first call."""
+    kind, marker = task
+    if kind == "first" and not Path(marker).exists():
+        Path(marker).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    if kind == "bomb":
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGKILL)).start()
+    if kind in ("bomb", "innocent"):
+        time.sleep(0.1)
+    return kind
+
+
+def leave(number):
+    if number == 3:
+        sys.exit(7)
     return number
 
 
@@ -86,7 +114,8 @@ def test_a_killed_worker_loses_no_task(tmp_path):
 
 
 def test_a_task_that_kills_its_worker_every_time_fails_and_no_other_does():
-    with Pool(2, retries=1) as pool:
+    made = (LocalProcesses(2) for _ in range(4))  # at first, and after three deaths: not for ever
+    with Pool(2, lambda _: next(made), retries=1) as pool:
         outcomes = pool.map(die_always, list(range(12)))
         again = pool.map(square, [5])
     assert [outcome.index for outcome in outcomes if outcome.failure] == [3]
@@ -96,8 +125,40 @@ def test_a_task_that_kills_its_worker_every_time_fails_and_no_other_does():
     assert again[0].value == 25
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_task_that_leaves_python_fails_alone(jobs):
+    with Pool(jobs) as pool:
+        outcomes = pool.map(leave, list(range(8)))
+    assert [outcome.index for outcome in outcomes if outcome.failure] == [3]
+    assert outcomes[3].failure.kind == "SystemExit"
+    assert not outcomes[3].failure.internal
+
+
+def test_a_suspect_is_not_blamed_for_what_ran_before_it(tmp_path):
+    first, none = ("first", str(tmp_path / "first")), ("none", "")
+    tasks = [first, *[none] * 50, ("bomb", ""), ("innocent", ""), *[("bomb", "")] * 15, *[none] * 68]
+    with Pool(2) as pool:
+        pool._task_seconds = 1e-4  # as after many short tasks: many of them at a time
+        failed = {tasks[outcome.index][0] for outcome in pool.map(die_later, tasks) if outcome.failure}
+    assert failed <= {"bomb"}
+
+
+@pytest.mark.long
+def test_a_worker_killed_while_it_sends_a_result_leaves_nobody_waiting(tmp_path):
+    code = """
+import sys
+from tests.test_pool import Pool, die_while_sending
+with Pool(2) as pool:
+    for k in range(1, 9):
+        tasks = [(0.004 * k, f"{sys.argv[1]}/{k}"), *[(0, "")] * 3]
+        assert not any(outcome.failure for outcome in pool.map(die_while_sending, tasks))
+"""
+    run = [sys.executable, "-c", code, str(tmp_path)]
+    subprocess.run(run, env=environment(), timeout=PATIENCE, check=True)
+
+
 class Shared(Workers):
-    """Workers that live on when one dies over some tasks, which costs everything that is under way."""
+    """Workers that live on when one dies over some tasks, which costs what came after these, too."""
 
     def __init__(self, deaths, at_once=1):
         self.deaths, self.at_once = dict(deaths), at_once
@@ -114,12 +175,13 @@ class Shared(Workers):
 
     def check(self, finished):
         waiting, self.waiting = self.waiting, []
-        for _, _, (_, tasks) in waiting:
+        for at, (_, _, (_, tasks)) in enumerate(waiting):
             killer = next((task for task in tasks if self.deaths.get(task)), None)
             if killer is not None:
                 self.deaths[killer] -= 1
                 self.beside.append(len(waiting) - 1)
-                for lost, _, _ in waiting:
+                self.waiting = waiting[:at]
+                for lost, _, _ in waiting[at:]:
                     lost.set_exception(WorkerDiedError(self.at_once))
                 return
         for answer, fn, args in waiting:

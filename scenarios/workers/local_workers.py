@@ -81,6 +81,15 @@ class LocalProcesses(ProcessPoolExecutor):
         Waits for the executor's own thread, too: one that is still clearing up when the interpreter ends may
         print a traceback.
         """
+        self._end()
+        self.shutdown(wait=True, cancel_futures=True)
+
+    def check(self, finished: int) -> None:
+        """End all if one has died: the executor may be waiting for the rest of its result."""
+        if not all(process.is_alive() for process in self.started):
+            self._end()
+
+    def _end(self) -> None:
         for process in self.started:
             process.kill()
         for process in self.started:
@@ -88,12 +97,6 @@ class LocalProcesses(ProcessPoolExecutor):
         # A process killed while it sent a result leaves half of it; its reader must see that no more comes.
         results: Any = self._result_queue
         results._writer.close()
-        self.shutdown(wait=True, cancel_futures=True)
-
-
-def local_processes(jobs: int) -> Executor:
-    """An executor of `jobs` processes of this machine."""
-    return LocalProcesses(jobs)
 
 
 def stop(executor: Executor) -> None:

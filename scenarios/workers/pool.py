@@ -20,7 +20,7 @@ from typing import Generic, TypeVar
 
 from gridtune.model.plugins import place
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.workers.local_workers import WorkerDiedError, Workers, local_processes, stop
+from gridtune.scenarios.workers.local_workers import LocalProcesses, WorkerDiedError, Workers, stop
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -110,7 +110,7 @@ class Pool:
             raise ValueError(f"{jobs} worker processes: at least 1 is needed")
         self.jobs = jobs
         self.retries = retries
-        self._make = executor or (local_processes if jobs > 1 else None)
+        self._make = executor or (LocalProcesses if jobs > 1 else None)
         self._executor: Executor | None = None
         self._task_seconds: float | None = None
         self._finished = 0
@@ -236,11 +236,10 @@ class _Dispatch(Generic[T, R]):
     def _answered(self) -> set[Future[tuple[list[R | Failure], float]]]:
         """What is done of what is under way: at least one, if there is any."""
         executor = self.pool._executor
-        period = CHECK_SECONDS if isinstance(executor, Workers) else None
         done: set[Future[tuple[list[R | Failure], float]]] = set()
         while self.under_way and not done:
-            done = wait(self.under_way, period, FIRST_COMPLETED).done
-            if isinstance(executor, Workers) and not done:
+            done = wait(self.under_way, CHECK_SECONDS, FIRST_COMPLETED).done
+            if isinstance(executor, Workers | LocalProcesses) and not done:
                 executor.check(self.pool._finished)
         return done
 
@@ -273,12 +272,12 @@ class _Dispatch(Generic[T, R]):
     def _blame(self, indices: list[int], deaths: int) -> Iterator[Outcome[R]]:
         """Run tasks that lost their worker again, each alone; fail one that lost it too often alone."""
         if not self.alone:
-            self.suspects.extend(sorted(indices))
+            self.suspects.extend(indices)
             return
         (culprit,) = indices
         self.deaths[culprit] = times = self.deaths.get(culprit, 0) + deaths
         if times <= self.pool.retries:
-            self.suspects.append(culprit)
+            self.suspects.appendleft(culprit)  # at once, on workers that nothing else has run on
         else:
             reason = f"its worker process was killed or crashed {times} times; out of memory?"
             yield Outcome(culprit, None, Failure("WorkerDied", reason))
@@ -291,7 +290,7 @@ def run_chunk(work: Callable[[T], R], tasks: Sequence[T]) -> tuple[list[R | Fail
     for task in tasks:
         try:
             results.append(work(task))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             results.append(_failure(error))
     return results, time.perf_counter() - start
 
@@ -311,5 +310,5 @@ def _failure(error: BaseException) -> Failure:
     where = place(error)
     if where and type(error).__module__.partition(".")[0] != "gridtune":  # ours say it themselves
         message = f"{message} ({where})"
-    internal = not where and not isinstance(error, ValueError | OSError | MemoryError)
+    internal = not where and not isinstance(error, ValueError | OSError | MemoryError | SystemExit)
     return Failure(type(error).__name__, message, "".join(traceback.format_exception(error)), internal)
