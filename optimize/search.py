@@ -37,9 +37,11 @@ from gridtune.optimize.runs.stored import (
 from gridtune.optimize.runs.table import RunTable
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.search_space.baseline import baseline_of, starting_configurations
-from gridtune.optimize.search_space.problem import problem_of
+from gridtune.optimize.search_space.cases import MEAN, cases_of, check_paths, share_of
+from gridtune.optimize.search_space.constraints import constraints_of
+from gridtune.optimize.search_space.problem import check_measured, objectives_of
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.search_space.space import key
+from gridtune.optimize.search_space.space import Space, key
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import JOURNAL
 from gridtune.optimize.studies.reading import one_line, stored_settings
@@ -132,39 +134,46 @@ def _settings(
     each = spec.replications if config.replications is None else config.replications
     scenario, notes = with_noise(scenario)
     others = [with_noise(other)[0] for other in config.others]
-    problem = problem_of(
-        scenario, config.seed, objectives=config.objectives, require=config.require, vary=config.vary,
-        others=others, seeds=config.seeds, robust=config.robust,
-    )  # fmt: skip
-    constraints = (*problem.constraints, *_guards(scenario, config, spec, simulated))
-    stored = stored_settings(where, name)
-    earlier = settings_of(stored, where or name) if stored is not None and config.resume else None
+    space = Space.of(scenario, config.vary)
+    refused = [*space.check(scenario), *(note for other in others for note in check_paths(space, other))]
+    cases = cases_of([scenario, *others], config.seeds, config.seed)
+    robust = config.robust or MEAN
+    if config.robust is not None and len(cases) == 1:
+        raise ScenarioError(
+            f"--robust {config.robust}: there is one case only; --scenario or --seeds adds others"
+        )
+    share_of(robust)
+    wanted, required = config.objectives or spec.objectives, config.require or spec.require
+    check_measured([*wanted, *(one.metric for one in constraints_of(required))], space, cases)
+    objectives = objectives_of(wanted)
+    # Constraints are read again: the units of some metrics are known only now.
+    constraints = (*constraints_of(required), *_guards(scenario, config, spec, simulated))
+    stored = stored_settings(where, name) if config.resume else None
+    earlier = None if stored is None else settings_of(stored, where or name)
     raced = simulated if config.baseline is None else config.baseline
     raced = raced if earlier is None else earlier.baseline is not None
-    standing = baseline_of(scenario, problem.space, problem.cases)
-    notes = [*notes, *problem.notes]
+    standing = baseline_of(scenario, space, cases)
+    notes = [*notes, *(f"{note}; such configurations will fail" for note in refused)]
     if config.resume and stored is None:
         notes.append(f"{name}: there is no study of that name to resume; it begins")
     if raced and standing.notes:
         notes.append(f"the baseline is no configuration of the space: {'; '.join(standing.notes)}")
-    given = [*spec.start, *config.start]
-    found = list(starting_configurations(given, problem.space, standing, scenario.name))
+    found = list(starting_configurations([*spec.start, *config.start], space, standing, scenario.name))
     notes += [one for one in found if isinstance(one, str)]
     starts = {key(one): one for one in found if not isinstance(one, str)}
-    expected = budget.expected(each, len(problem.cases) or 1)
-    kind = find(config.sampler, expected - (raced and not standing.configuration), problem.space)
+    expected = budget.expected(each, len(cases))
+    kind = find(config.sampler, expected - (raced and not standing.configuration), space)
     batch = config.batch
     if earlier is not None:
         kind = samplers().get(earlier.sampler, kind) if config.sampler == "auto" else kind
         batch = batch or earlier.batch
         starts = starts or {key(one): one for one in earlier.starts}
     settings = Settings(
-        scenario, problem.space, problem.objectives, kind.name, batch or kind.batch_for(expected),
-        config.seed, each, problem.cases, problem.robust, constraints,
+        scenario, space, objectives, kind.name, batch or kind.batch_for(expected), config.seed, each,
+        cases if others or config.seeds else (), robust, constraints,
         standing if raced else None, tuple(starts.values()),
     )  # fmt: skip
-    differences = settings.differences(stored) if stored is not None and config.resume else []
-    if differences:
+    if stored is not None and (differences := settings.differences(stored)):
         raise ScenarioError(
             f"{shown(where or '')}: the study {name} cannot be resumed: {'; '.join(differences)}"
         )

@@ -15,8 +15,7 @@ from math import prod
 
 from gridtune import limits
 from gridtune.optimize.records.values import Value, key
-from gridtune.optimize.search_space.parameter import Parameter, among
-from gridtune.optimize.search_space.parts import within_parts
+from gridtune.optimize.search_space.parameter import Parameter, among, within_parts
 from gridtune.scenarios.document.paths import same_place
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
