@@ -23,7 +23,7 @@ class Budget:
         configurations: to evaluate, the baseline included.
         runs: simulations in all, validation included; None for any number.
         seconds: that it may take, from its start; None for any number.
-        converged: whether it ends when nothing changes, see `optimize.exploration.Convergence`.
+        converged: whether it ends when nothing changes, see `optimize.exploration`.
     """
 
     configurations: int = CONFIGURATIONS

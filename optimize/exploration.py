@@ -34,7 +34,7 @@ class Exploration:
     def __init__(self, evaluator: Evaluator, sampler: Sampler, meter: Meter) -> None:
         self.evaluator, self.sampler, self.meter = evaluator, sampler, meter
         self.settings = evaluator.settings
-        self._converged = Convergence(evaluator) if meter.budget.converged else None
+        self._next_look = LEAST
 
     def explore(self) -> None:
         """Spend the budget, or as much of it as there are configurations to evaluate."""
@@ -68,7 +68,7 @@ class Exploration:
                 self.sampler.learn(results, broken)
             else:
                 self.sampler.tell(results)
-            if self._converged is not None and (reason := self._converged()):
+            if self.meter.budget.converged and (reason := self._converged()):
                 evaluator.note(f"note: {reason}")
                 break
 
@@ -107,33 +107,25 @@ class Exploration:
         broken = [excesses(self.settings.constraints, one.cases) if one else {} for one in evaluated]
         return means, broken
 
+    def _converged(self) -> str:
+        """Why the search may end; empty if the last evaluations added to the front, or it is early.
 
-class Convergence:
-    """Whether the last evaluations of a search have added to its front.
+        The hypervolume of all configurations so far is compared with that of all but the last `WINDOW` of
+        them, both by the posterior means of all runs so far: maxima of observed values grow for ever, by
+        noise. The search has converged when that is less than `TOLERANCE` more.
 
-    The hypervolume of all configurations so far is compared with that of all but the last `WINDOW` of them,
-    both by the posterior means of all runs so far: maxima of observed values grow for ever, by noise.
-    The search has converged when that is less than `TOLERANCE` more.
-
-    Source: T. Wagner, H. Trautmann and B. Naujoks, OCD: Online Convergence Detection for Evolutionary
-        Multi-Objective Algorithms, EMO 2009 (a window of a quality indicator; there with a test of its
-        variance, here with the noise taken out first).
-    """
-
-    def __init__(self, evaluator: Evaluator) -> None:
-        self._evaluator = evaluator
-        self._next = LEAST
-
-    def __call__(self) -> str:
-        """Why the search may end; empty if it may not, or it is not the time to look."""
-        known = [one for one in self._evaluator.entries if isinstance(one, Evaluation)]
-        if len(known) < self._next:
+        Source: T. Wagner, H. Trautmann and B. Naujoks, OCD: Online Convergence Detection for Evolutionary
+            Multi-Objective Algorithms, EMO 2009 (a window of a quality indicator; there with a test of its
+            variance, here with the noise taken out first).
+        """
+        known = [one for one in self.evaluator.entries if isinstance(one, Evaluation)]
+        if len(known) < self._next_look:
             return ""
-        self._next = len(known) + STEP
+        self._next_look = len(known) + STEP
         early = round((1 - WINDOW) * len(known))
-        settings, objectives = self._evaluator.settings, self._evaluator.settings.objectives
+        objectives = self.settings.objectives
         values = posterior_means(known, objectives)
-        allowed = np.array([feasible(one, settings.constraints) for one in known])
+        allowed = np.array([feasible(one, self.settings.constraints) for one in known])
         before = now = 0.0
         if allowed.any():
             front = values[allowed][non_dominated(values[allowed])]

@@ -19,21 +19,8 @@ from gridtune.optimize.records.evaluations import Archive, Constraint
 from gridtune.optimize.records.recommendation import Harm, Recommendation
 from gridtune.optimize.replication.guards import LONGEST, NO_MORE_LOSS, NO_STARVATION
 from gridtune.optimize.report.progress import Progress
+from gridtune.optimize.runs import stored
 from gridtune.optimize.runs.evaluator import Evaluator
-from gridtune.optimize.runs.stored import (
-    ASKED,
-    BLAMED,
-    BUDGET,
-    ENDED,
-    RECOMMENDATIONS,
-    REFUSED,
-    REMARKS,
-    UNITS,
-    SearchResult,
-    open_trials,
-    settings_of,
-    times_of,
-)
 from gridtune.optimize.runs.table import RunTable
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.search_space.baseline import baseline_of, starting_configurations
@@ -75,7 +62,7 @@ def search(
     work: Callable[[Task], Metrics] = metrics_of,
     holding: ExitStack | None = None,
     **fields: Any,
-) -> SearchResult:
+) -> stored.SearchResult:
     """Search the parameters of a scenario for the best trade-offs.
 
     Args:
@@ -98,9 +85,9 @@ def search(
     settings, notes = _settings(scenario, config, where, name, simulated=work is metrics_of)
     held = holding or ExitStack()
     with _directory(config.out, held):
-        study = open_trials(settings, where, name, resume=config.resume)
+        study = stored.open_trials(settings, where, name, resume=config.resume)
     workers, progress = pool or Pool(jobs), progress or Progress()
-    table = RunTable(settings, study.rows, study.attributes.get(UNITS))
+    table = RunTable(settings, study.rows, study.attributes.get(stored.UNITS))
     running = Evaluator(settings, table, study, workers, progress, work)
     for note in notes:
         running.note(f"note: {note}")
@@ -123,7 +110,8 @@ def search(
                 held.close()
         if interrupted:
             running.note(_going_on(running, config))
-    return SearchResult(settings, archive, tuple(running.notes), running.simulated, times_of(study.trials))
+    times = stored.times_of(study.trials)
+    return stored.SearchResult(settings, archive, tuple(running.notes), running.simulated, times)
 
 
 def _settings(
@@ -148,13 +136,13 @@ def _settings(
     objectives = objectives_of(wanted)
     # Constraints are read again: the units of some metrics are known only now.
     constraints = (*constraints_of(required), *_guards(scenario, config, spec, simulated))
-    stored = stored_settings(where, name) if config.resume else None
-    earlier = None if stored is None else settings_of(stored, where or name)
+    before = stored_settings(where, name) if config.resume else None
+    earlier = None if before is None else stored.settings_of(before, where or name)
     raced = simulated if config.baseline is None else config.baseline
     raced = raced if earlier is None else earlier.baseline is not None
     standing = baseline_of(scenario, space, cases)
     notes = [*notes, *(f"{note}; such configurations will fail" for note in refused)]
-    if config.resume and stored is None:
+    if config.resume and before is None:
         notes.append(f"{name}: there is no study of that name to resume; it begins")
     if raced and standing.notes:
         notes.append(f"the baseline is no configuration of the space: {'; '.join(standing.notes)}")
@@ -173,7 +161,7 @@ def _settings(
         cases if others or config.seeds else (), robust, constraints,
         standing if raced else None, tuple(starts.values()),
     )  # fmt: skip
-    if stored is not None and (differences := settings.differences(stored)):
+    if before is not None and (differences := settings.differences(before)):
         raise ScenarioError(
             f"{shown(where or '')}: the study {name} cannot be resumed: {'; '.join(differences)}"
         )
@@ -241,11 +229,11 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     doubtful = (one for case in settings.run_in for one in doubts(case.scenario, longest))
     caveat = settings.scenario.spec.searching.caveat
     remarks = tuple(dict.fromkeys([*told, *doubtful, *filter(None, [caveat])]))
-    study.set_attribute(RECOMMENDATIONS, [asdict(one) for one in found])
-    study.set_attribute(REFUSED, refused)
-    study.set_attribute(BLAMED, {number: asdict(one) for number, one in blamed.items()})
-    study.set_attribute(REMARKS, remarks)
-    study.set_attribute(ENDED, True)
+    study.set_attribute(stored.RECOMMENDATIONS, [asdict(one) for one in found])
+    study.set_attribute(stored.REFUSED, refused)
+    study.set_attribute(stored.BLAMED, {number: asdict(one) for number, one in blamed.items()})
+    study.set_attribute(stored.REMARKS, remarks)
+    study.set_attribute(stored.ENDED, True)
     return replace(archive, recommendations=found, refused=refused, blamed=blamed, remarks=remarks)
 
 
@@ -296,11 +284,11 @@ def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:
     Where the same is asked for, a resumed search needs them again one by one, unless time ends it.
     """
     asked = [str(budget), fixed]
-    before, count = study.attributes.get(ASKED, (asked, 0))
+    before, count = study.attributes.get(stored.ASKED, (asked, 0))
     if before != asked or budget.seconds is not None:
         count = len(study.rows)
-    study.set_attribute(ASKED, [asked, count])
-    study.set_attribute(BUDGET, budget.configurations)
+    study.set_attribute(stored.ASKED, [asked, count])
+    study.set_attribute(stored.BUDGET, budget.configurations)
     return int(count)
 
 

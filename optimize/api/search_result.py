@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -291,8 +290,6 @@ class Study:
         if found.members:
             from gridtune.optimize.report.pictures.draw import save
 
-            # Pictures go to files: no display is needed, and none must be looked for.
-            os.environ.setdefault("MPLBACKEND", "Agg")
             for name in (PAGE, OVERVIEW):
                 try:
                     save(found, folder / name)

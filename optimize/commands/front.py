@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -71,7 +70,6 @@ def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) 
     if request.plot is not None:
         from gridtune.optimize.report.pictures.draw import save
 
-        os.environ.setdefault("MPLBACKEND", "Agg")
         save(found, request.plot)
     some, first = None, None
     if request.prefer is not None:

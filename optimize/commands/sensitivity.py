@@ -65,7 +65,6 @@ def run_sensitivity(asked: SensitivityRequest) -> Sensitivity:
         replace_text(folder / "sensitivity.csv", found.table().to_csv(index=False))
         pictures.append(folder / "sensitivity.png")
     if pictures:
-        os.environ.setdefault("MPLBACKEND", "Agg")
         from gridtune.optimize.importance.picture import draw_sensitivity
 
         for picture in pictures:

@@ -17,11 +17,7 @@ from gridtune.scenarios.simulation.simulate import build
 
 
 def objectives_of(names: Sequence[str]) -> tuple[Objective, ...]:
-    """Metrics as objectives, with their directions, units and resolutions.
-
-    Raises:
-        ScenarioError: an unknown metric, one named twice, or none at all.
-    """
+    """Metrics as objectives; a `ScenarioError` of an unknown one, one named twice, or none at all."""
     if not names:
         raise ScenarioError("a search needs at least one --objective")
     known = [(name, METRICS[name]) for name in known_metrics(names)]
@@ -29,12 +25,9 @@ def objectives_of(names: Sequence[str]) -> tuple[Objective, ...]:
 
 
 def check_measured(names: Sequence[str], space: Space, cases: Sequence[Case]) -> None:
-    """Make sure that every case measures some metrics, at some configuration of the space at least.
+    """Raise a `ScenarioError` unless every case measures some metrics, at some configuration of the space.
 
     Cases are built for it, not run; that also defines metrics that only some scenarios have.
-
-    Raises:
-        ScenarioError: an unknown metric, or a case that does not measure one.
     """
     if all(name in ALWAYS for name in names):
         return
