@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from math import ceil
 from pathlib import Path
@@ -31,14 +31,14 @@ from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Space, key
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import JOURNAL
-from gridtune.optimize.studies.reading import one_line, stored_settings
+from gridtune.optimize.studies.reading import stored_settings
 from gridtune.optimize.studies.study import OpenStudy
 from gridtune.optimize.validation import PAIR, Validation
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.log_noise import doubts, replay_weight, with_noise
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
-from gridtune.scenarios.results.locks import FOLDER, holding_folder
+from gridtune.scenarios.results.locks import begun_folder
 from gridtune.scenarios.tables.search import SearchSpec
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 from gridtune.scenarios.workers.pool import Pool
@@ -83,33 +83,27 @@ def search(
     named = Path(scenario.name)
     name = config.study or (named.stem if named.suffix == ".toml" else scenario.name)
     settings, notes = _settings(scenario, config, where, name, simulated=work is metrics_of)
-    held = holding or ExitStack()
-    with _directory(config.out, held):
-        study = stored.open_trials(settings, where, name, resume=config.resume)
-    workers, progress = pool or Pool(jobs), progress or Progress()
-    table = RunTable(settings, study.rows, study.attributes.get(stored.UNITS))
-    running = Evaluator(settings, table, study, workers, progress, work)
-    for note in notes:
-        running.note(f"note: {note}")
-    interrupted = False
-    try:
-        with sigterm_as_interrupt():
-            archive = _searched(config, running, study)
-    except BaseException as error:
-        workers.abort()
-        interrupted = isinstance(error, KeyboardInterrupt)
-        raise
-    finally:
-        progress.finish()
-        if pool is None:
-            workers.close()
+    progress = progress or Progress()
+    with ExitStack() as own:
+        if config.out is not None:
+            (holding or own).enter_context(begun_folder(config.out))
+        study = own.enter_context(stored.open_trials(settings, where, name, resume=config.resume))
+        workers = pool or own.enter_context(Pool(jobs))
+        table = RunTable(settings, study.rows, study.attributes.get(stored.UNITS))
+        running = Evaluator(settings, table, study, workers, progress, work)
+        for note in notes:
+            running.note(f"note: {note}")
         try:
-            study.close()
+            with sigterm_as_interrupt():
+                archive = _searched(config, running, study)
+        except BaseException as error:
+            workers.abort()
+            if isinstance(error, KeyboardInterrupt):
+                progress.finish()
+                running.note(_going_on(running, config))
+            raise
         finally:
-            if holding is None:
-                held.close()
-        if interrupted:
-            running.note(_going_on(running, config))
+            progress.finish()
     times = stored.times_of(study.trials)
     return stored.SearchResult(settings, archive, tuple(running.notes), running.simulated, times)
 
@@ -136,7 +130,8 @@ def _settings(
     objectives = objectives_of(wanted)
     # Constraints are read again: the units of some metrics are known only now.
     constraints = (*constraints_of(required), *_guards(scenario, config, spec, simulated))
-    before = stored_settings(where, name) if config.resume else None
+    kept = stored_settings(where, name)  # refuses a place that holds something else before it is touched
+    before = kept if config.resume else None
     earlier = None if before is None else stored.settings_of(before, where or name)
     raced = simulated if config.baseline is None else config.baseline
     raced = raced if earlier is None else earlier.baseline is not None
@@ -294,34 +289,8 @@ def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:
 
 def _going_on(running: Evaluator, config: SearchConfig) -> str:
     """Where the results of an interrupted search are, and how to go on."""
-    where = config.out or config.storage
+    where = config.storage or config.out
     if where is None:
         return "note: nothing is saved of a search without --out or --storage"
     kept = f"note: {len(running.known)} configurations of {config.limits} are saved in {shown(where)}"
     return f"{kept}; the same command with --resume continues"
-
-
-@contextmanager
-def _directory(out: Path | None, held: ExitStack) -> Iterator[None]:
-    """Make and hold a folder for what the block is about to open.
-
-    If that fails, nothing is left, or what was begun in a folder that is known to be ours.
-    """
-    if out is None:
-        yield
-        return
-    new = [folder for folder in (out, *out.parents) if not folder.exists()]
-    before = set(out.glob("*"))
-    try:
-        with one_line(str(out), "made"):
-            out.mkdir(parents=True, exist_ok=True)
-        held.enter_context(holding_folder(out))
-        yield
-    except BaseException:
-        held.close()
-        with suppress(OSError):
-            if set(out.glob("*")) - before == {out / FOLDER}:
-                (out / FOLDER).unlink()
-            for folder in new:
-                folder.rmdir()
-        raise
