@@ -12,7 +12,8 @@ import tomli_w
 
 from gridtune.model.metrics.registry import definition
 from gridtune.optimize import api
-from gridtune.optimize.api.search_result import Study, chosen
+from gridtune.optimize.api.search_result import Study
+from gridtune.optimize.explanation.explain import find_configuration
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.harm import harms_of_replay
 from gridtune.optimize.records.evaluations import Objective
@@ -144,7 +145,7 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
     Raises:
         ScenarioError: there is no such configuration.
     """
-    row = chosen(study.details, name, full=full)
+    row = _chosen(study.details, name, full)
     searched = study.scenario.override(row.entry.values)
     scenario = as_logged(searched)
     document = _located(scenario.document, scenario.base)
@@ -169,6 +170,14 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
     return f"{comments}\n{tomli_w.dumps(document)}"
 
 
+def _chosen(front: Front, name: str, full: bool) -> Row:
+    """A configuration; of a recommendation, on request, the one that it was made from."""
+    origins = {one.letter: one.origin for one in front.archive.recommendations}
+    letter = name.strip().upper()
+    number = origins[letter] if full and letter in origins else find_configuration(front, name).number
+    return next(row for row in rows(front) if row.number == number)
+
+
 def _slurm(before: Scenario, after: Scenario) -> Iterator[str]:
     """What changes in Slurm's settings; nothing where there is no one site, or it stays as it is."""
     sites = after.active.site
@@ -186,7 +195,7 @@ def differences(study: Study, name: str, *, full: bool = False) -> str:
     Args:
         study, name, full: see `exported`, which also says what is raised.
     """
-    row = chosen(study.details, name, full=full)
+    row = _chosen(study.details, name, full)
     changes = _parameter_changes(row)
     if not changes:
         return "Nothing to change: this is the baseline.\n"
