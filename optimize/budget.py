@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from gridtune import limits
@@ -24,7 +23,7 @@ class Budget:
         configurations: to evaluate, the baseline included.
         runs: simulations in all, validation included; None for any number.
         seconds: that it may take, from its start; None for any number.
-        converged: whether it ends when nothing changes, see `optimize.convergence`.
+        converged: whether it ends when nothing changes, see `optimize.exploration`.
     """
 
     configurations: int = CONFIGURATIONS
@@ -79,18 +78,11 @@ class Meter:
         reserve: runs that are left to validation in any case; 0 if the search may take all.
         confirming: runs that search and validation leave to recommendations, if that is at most `KEPT` (or
             `KEPT_OF_TIME`) of all; else that share.
-        clock: seconds, as `time.monotonic`.
     """
 
-    def __init__(
-        self,
-        budget: Budget,
-        reserve: int = 0,
-        confirming: int = 0,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, budget: Budget, reserve: int = 0, confirming: int = 0) -> None:
         self.budget, self._reserve, self._confirming = budget, reserve, confirming
-        self._clock, self._began = clock, clock()
+        self._began = time.monotonic()
 
     def left_to_search(self, spent: int) -> int:
         """Runs left of those that find configurations, once some are spent."""
@@ -111,7 +103,7 @@ class Meter:
         runs, seconds = self.budget.runs, self.budget.seconds
         left = limits.WHOLE if runs is None else max(0, int(share * runs) - spent)
         if seconds is not None:
-            now = self._clock() - self._began
+            now = time.monotonic() - self._began
             time_left = share * seconds - now
             left = 0 if time_left <= 0 else min(left, int(spent * time_left / now) if spent and now else left)
         return left

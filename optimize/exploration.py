@@ -1,18 +1,26 @@
-"""A search under way: propose, evaluate, learn, until the budget is spent."""
+"""A search under way: propose, evaluate, learn, until the budget is spent or the front stops growing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from gridtune.optimize.budget import Meter
-from gridtune.optimize.convergence import Convergence
+from gridtune.optimize.front.hypervolume import hypervolume
+from gridtune.optimize.inference.gaussian_process import posterior_means
 from gridtune.optimize.records.evaluations import Evaluation
+from gridtune.optimize.replication.compare import non_dominated, signs
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.samplers import Sampler, samplers
-from gridtune.optimize.search_space.constraints import Excesses, excesses
+from gridtune.optimize.search_space.constraints import Excesses, excesses, feasible
 from gridtune.optimize.search_space.space import Configuration, key
 
 STALE_BATCHES = 25  # batches in a row without a new configuration, after which a sampler is given up
+LEAST = 100  # evaluations before the first look
+STEP = 25  # evaluations between two looks
+WINDOW = 0.3  # of the evaluations: those that must have found nothing
+TOLERANCE = 0.01  # of the hypervolume: growth that is nothing
 
 
 class Exploration:
@@ -26,7 +34,7 @@ class Exploration:
     def __init__(self, evaluator: Evaluator, sampler: Sampler, meter: Meter) -> None:
         self.evaluator, self.sampler, self.meter = evaluator, sampler, meter
         self.settings = evaluator.settings
-        self._converged = Convergence(evaluator) if meter.budget.converged else None
+        self._next_look = LEAST
 
     def explore(self) -> None:
         """Spend the budget, or as much of it as there are configurations to evaluate."""
@@ -60,7 +68,7 @@ class Exploration:
                 self.sampler.learn(results, broken)
             else:
                 self.sampler.tell(results)
-            if self._converged is not None and (reason := self._converged()):
+            if self.meter.budget.converged and (reason := self._converged()):
                 evaluator.note(f"note: {reason}")
                 break
 
@@ -98,3 +106,35 @@ class Exploration:
         means = [[one.objectives[name].mean for name in names] if one else None for one in evaluated]
         broken = [excesses(self.settings.constraints, one.cases) if one else {} for one in evaluated]
         return means, broken
+
+    def _converged(self) -> str:
+        """Why the search may end; empty if the last evaluations added to the front, or it is early.
+
+        The hypervolume of all configurations so far is compared with that of all but the last `WINDOW` of
+        them, both by the posterior means of all runs so far: maxima of observed values grow for ever, by
+        noise. The search has converged when that is less than `TOLERANCE` more.
+
+        Source: T. Wagner, H. Trautmann and B. Naujoks, OCD: Online Convergence Detection for Evolutionary
+            Multi-Objective Algorithms, EMO 2009 (a window of a quality indicator; there with a test of its
+            variance, here with the noise taken out first).
+        """
+        known = [one for one in self.evaluator.entries if isinstance(one, Evaluation)]
+        if len(known) < self._next_look:
+            return ""
+        self._next_look = len(known) + STEP
+        early = round((1 - WINDOW) * len(known))
+        objectives = self.settings.objectives
+        values = posterior_means(known, objectives)
+        allowed = np.array([feasible(one, self.settings.constraints) for one in known])
+        before = now = 0.0
+        if allowed.any():
+            front = values[allowed][non_dominated(values[allowed])]
+            corner = signs(objectives) * (front.max(axis=0) + 0.1 * np.ptp(front, axis=0))
+            before = hypervolume(values[:early][allowed[:early]], objectives, corner)
+            now = hypervolume(values[allowed], objectives, corner)
+        if now - before > TOLERANCE * now:
+            return ""
+        return (
+            f"converged: the last {len(known) - early} of {len(known)} configurations added "
+            f"{(now - before) / now if now else 0:.1%} to the hypervolume"
+        )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from math import ceil
 from pathlib import Path
@@ -19,37 +19,26 @@ from gridtune.optimize.records.evaluations import Archive, Constraint
 from gridtune.optimize.records.recommendation import Harm, Recommendation
 from gridtune.optimize.replication.guards import LONGEST, NO_MORE_LOSS, NO_STARVATION
 from gridtune.optimize.report.progress import Progress
+from gridtune.optimize.runs import stored
 from gridtune.optimize.runs.evaluator import Evaluator
-from gridtune.optimize.runs.stored import (
-    ASKED,
-    BLAMED,
-    BUDGET,
-    ENDED,
-    RECOMMENDATIONS,
-    REFUSED,
-    REMARKS,
-    UNITS,
-    SearchResult,
-    open_trials,
-    settings_of,
-    times_of,
-)
 from gridtune.optimize.runs.table import RunTable
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.search_space.baseline import baseline_of, starting_configurations
-from gridtune.optimize.search_space.problem import problem_of
+from gridtune.optimize.search_space.cases import MEAN, cases_of, check_paths, share_of
+from gridtune.optimize.search_space.constraints import constraints_of
+from gridtune.optimize.search_space.problem import check_measured, objectives_of
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.search_space.space import key
+from gridtune.optimize.search_space.space import Space, key
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import JOURNAL
-from gridtune.optimize.studies.reading import one_line, stored_settings
+from gridtune.optimize.studies.reading import stored_settings
 from gridtune.optimize.studies.study import OpenStudy
 from gridtune.optimize.validation import PAIR, Validation
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.log_noise import doubts, replay_weight, with_noise
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
-from gridtune.scenarios.results.locks import FOLDER, holding_folder
+from gridtune.scenarios.results.locks import begun_folder
 from gridtune.scenarios.tables.search import SearchSpec
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 from gridtune.scenarios.workers.pool import Pool
@@ -73,7 +62,7 @@ def search(
     work: Callable[[Task], Metrics] = metrics_of,
     holding: ExitStack | None = None,
     **fields: Any,
-) -> SearchResult:
+) -> stored.SearchResult:
     """Search the parameters of a scenario for the best trade-offs.
 
     Args:
@@ -94,34 +83,29 @@ def search(
     named = Path(scenario.name)
     name = config.study or (named.stem if named.suffix == ".toml" else scenario.name)
     settings, notes = _settings(scenario, config, where, name, simulated=work is metrics_of)
-    held = holding or ExitStack()
-    with _directory(config.out, held):
-        study = open_trials(settings, where, name, resume=config.resume)
-    workers, progress = pool or Pool(jobs), progress or Progress()
-    table = RunTable(settings, study.rows, study.attributes.get(UNITS))
-    running = Evaluator(settings, table, study, workers, progress, work)
-    for note in notes:
-        running.note(f"note: {note}")
-    interrupted = False
-    try:
-        with sigterm_as_interrupt():
-            archive = _searched(config, running, study)
-    except BaseException as error:
-        workers.abort()
-        interrupted = isinstance(error, KeyboardInterrupt)
-        raise
-    finally:
-        progress.finish()
-        if pool is None:
-            workers.close()
+    progress = progress or Progress()
+    with ExitStack() as own:
+        if config.out is not None:
+            (holding or own).enter_context(begun_folder(config.out))
+        study = own.enter_context(stored.open_trials(settings, where, name, resume=config.resume))
+        workers = pool or own.enter_context(Pool(jobs))
+        table = RunTable(settings, study.rows, study.attributes.get(stored.UNITS))
+        running = Evaluator(settings, table, study, workers, progress, work)
+        for note in notes:
+            running.note(f"note: {note}")
         try:
-            study.close()
+            with sigterm_as_interrupt():
+                archive = _searched(config, running, study)
+        except BaseException as error:
+            workers.abort()
+            if isinstance(error, KeyboardInterrupt):
+                progress.finish()
+                running.note(_going_on(running, config))
+            raise
         finally:
-            if holding is None:
-                held.close()
-        if interrupted:
-            running.note(_going_on(running, config))
-    return SearchResult(settings, archive, tuple(running.notes), running.simulated, times_of(study.trials))
+            progress.finish()
+    times = stored.times_of(study.trials)
+    return stored.SearchResult(settings, archive, tuple(running.notes), running.simulated, times)
 
 
 def _settings(
@@ -132,39 +116,47 @@ def _settings(
     each = spec.replications if config.replications is None else config.replications
     scenario, notes = with_noise(scenario)
     others = [with_noise(other)[0] for other in config.others]
-    problem = problem_of(
-        scenario, config.seed, objectives=config.objectives, require=config.require, vary=config.vary,
-        others=others, seeds=config.seeds, robust=config.robust,
-    )  # fmt: skip
-    constraints = (*problem.constraints, *_guards(scenario, config, spec, simulated))
-    stored = stored_settings(where, name)
-    earlier = settings_of(stored, where or name) if stored is not None and config.resume else None
+    space = Space.of(scenario, config.vary)
+    refused = [*space.check(scenario), *(note for other in others for note in check_paths(space, other))]
+    cases = cases_of([scenario, *others], config.seeds, config.seed)
+    robust = config.robust or MEAN
+    if config.robust is not None and len(cases) == 1:
+        raise ScenarioError(
+            f"--robust {config.robust}: there is one case only; --scenario or --seeds adds others"
+        )
+    share_of(robust)
+    wanted, required = config.objectives or spec.objectives, config.require or spec.require
+    check_measured([*wanted, *(one.metric for one in constraints_of(required))], space, cases)
+    objectives = objectives_of(wanted)
+    # Constraints are read again: the units of some metrics are known only now.
+    constraints = (*constraints_of(required), *_guards(scenario, config, spec, simulated))
+    kept = stored_settings(where, name)  # refuses a place that holds something else before it is touched
+    before = kept if config.resume else None
+    earlier = None if before is None else stored.settings_of(before, where or name)
     raced = simulated if config.baseline is None else config.baseline
     raced = raced if earlier is None else earlier.baseline is not None
-    standing = baseline_of(scenario, problem.space, problem.cases)
-    notes = [*notes, *problem.notes]
-    if config.resume and stored is None:
+    standing = baseline_of(scenario, space, cases)
+    notes = [*notes, *(f"{note}; such configurations will fail" for note in refused)]
+    if config.resume and before is None:
         notes.append(f"{name}: there is no study of that name to resume; it begins")
     if raced and standing.notes:
         notes.append(f"the baseline is no configuration of the space: {'; '.join(standing.notes)}")
-    given = [*spec.start, *config.start]
-    found = list(starting_configurations(given, problem.space, standing, scenario.name))
+    found = list(starting_configurations([*spec.start, *config.start], space, standing, scenario.name))
     notes += [one for one in found if isinstance(one, str)]
     starts = {key(one): one for one in found if not isinstance(one, str)}
-    expected = budget.expected(each, len(problem.cases) or 1)
-    kind = find(config.sampler, expected - (raced and not standing.configuration), problem.space)
+    expected = budget.expected(each, len(cases))
+    kind = find(config.sampler, expected - (raced and not standing.configuration), space)
     batch = config.batch
     if earlier is not None:
         kind = samplers().get(earlier.sampler, kind) if config.sampler == "auto" else kind
         batch = batch or earlier.batch
         starts = starts or {key(one): one for one in earlier.starts}
     settings = Settings(
-        scenario, problem.space, problem.objectives, kind.name, batch or kind.batch_for(expected),
-        config.seed, each, problem.cases, problem.robust, constraints,
+        scenario, space, objectives, kind.name, batch or kind.batch_for(expected), config.seed, each,
+        cases if others or config.seeds else (), robust, constraints,
         standing if raced else None, tuple(starts.values()),
     )  # fmt: skip
-    differences = settings.differences(stored) if stored is not None and config.resume else []
-    if differences:
+    if before is not None and (differences := settings.differences(before)):
         raise ScenarioError(
             f"{shown(where or '')}: the study {name} cannot be resumed: {'; '.join(differences)}"
         )
@@ -232,11 +224,11 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     doubtful = (one for case in settings.run_in for one in doubts(case.scenario, longest))
     caveat = settings.scenario.spec.searching.caveat
     remarks = tuple(dict.fromkeys([*told, *doubtful, *filter(None, [caveat])]))
-    study.set_attribute(RECOMMENDATIONS, [asdict(one) for one in found])
-    study.set_attribute(REFUSED, refused)
-    study.set_attribute(BLAMED, {number: asdict(one) for number, one in blamed.items()})
-    study.set_attribute(REMARKS, remarks)
-    study.set_attribute(ENDED, True)
+    study.set_attribute(stored.RECOMMENDATIONS, [asdict(one) for one in found])
+    study.set_attribute(stored.REFUSED, refused)
+    study.set_attribute(stored.BLAMED, {number: asdict(one) for number, one in blamed.items()})
+    study.set_attribute(stored.REMARKS, remarks)
+    study.set_attribute(stored.ENDED, True)
     return replace(archive, recommendations=found, refused=refused, blamed=blamed, remarks=remarks)
 
 
@@ -287,44 +279,18 @@ def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:
     Where the same is asked for, a resumed search needs them again one by one, unless time ends it.
     """
     asked = [str(budget), fixed]
-    before, count = study.attributes.get(ASKED, (asked, 0))
+    before, count = study.attributes.get(stored.ASKED, (asked, 0))
     if before != asked or budget.seconds is not None:
         count = len(study.rows)
-    study.set_attribute(ASKED, [asked, count])
-    study.set_attribute(BUDGET, budget.configurations)
+    study.set_attribute(stored.ASKED, [asked, count])
+    study.set_attribute(stored.BUDGET, budget.configurations)
     return int(count)
 
 
 def _going_on(running: Evaluator, config: SearchConfig) -> str:
     """Where the results of an interrupted search are, and how to go on."""
-    where = config.out or config.storage
+    where = config.storage or config.out
     if where is None:
         return "note: nothing is saved of a search without --out or --storage"
     kept = f"note: {len(running.known)} configurations of {config.limits} are saved in {shown(where)}"
     return f"{kept}; the same command with --resume continues"
-
-
-@contextmanager
-def _directory(out: Path | None, held: ExitStack) -> Iterator[None]:
-    """Make and hold a folder for what the block is about to open.
-
-    If that fails, nothing is left, or what was begun in a folder that is known to be ours.
-    """
-    if out is None:
-        yield
-        return
-    new = [folder for folder in (out, *out.parents) if not folder.exists()]
-    before = set(out.glob("*"))
-    try:
-        with one_line(str(out), "made"):
-            out.mkdir(parents=True, exist_ok=True)
-        held.enter_context(holding_folder(out))
-        yield
-    except BaseException:
-        held.close()
-        with suppress(OSError):
-            if set(out.glob("*")) - before == {out / FOLDER}:
-                (out / FOLDER).unlink()
-            for folder in new:
-                folder.rmdir()
-        raise

@@ -7,6 +7,7 @@ the posterior does not know whether they are on the front. The baseline is run a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,57 +30,49 @@ UNCERTAIN = 0.1, 0.9  # probabilities of being on the front between which a conf
 DRAWS = 32  # by which promising configurations are chosen
 
 
+@dataclass(frozen=True)
 class Validation:
     """Spends the validation runs of a search.
 
-    Args:
+    Attributes:
         evaluator: runs configurations.
         left: gives the runs that may still be done.
         fixed: validation runs of each configuration on the front; None to let the posterior decide.
         spare: gives the runs that may still be done while all that were validated break a constraint.
     """
 
-    def __init__(
-        self,
-        evaluator: Evaluator,
-        left: Callable[[], int],
-        fixed: int | None = None,
-        spare: Callable[[], int] = lambda: 0,
-    ) -> None:
-        self._evaluator, self._left, self._fixed, self._spare = evaluator, left, fixed, spare
+    evaluator: Evaluator
+    left: Callable[[], int]
+    fixed: int | None
+    spare: Callable[[], int]
 
     @one_thread()
     def validate(self) -> None:
         """Run configurations until none is uncertain, or the runs are spent."""
         able = self._able()
-        if not able or self._fixed == 0:
+        if not able or self.fixed == 0:
             return
-        if self._fixed is not None or len(able) < ENOUGH:
-            for each in (PAIR, MOST) if self._fixed is None else (self._fixed,):
-                while self._extend(dict.fromkeys(self._shortlisted(), each), self._left()):
+        if self.fixed is not None or len(able) < ENOUGH:
+            for each in (PAIR, MOST) if self.fixed is None else (self.fixed,):
+                while self._extend(dict.fromkeys(self._shortlisted(), each), self.left()):
                     pass  # where one breaks a constraint in its validation, others may be on the front
-            self._others()
-            return
-        wanted = {key(one.values): PAIR for one in self._promising(able)}
-        while wanted and self._extend(wanted, self._left()):
-            wanted = self._uncertain()
-        self._others()
-
-    def _others(self) -> None:
-        """Run others with spare runs while all that were validated break a constraint."""
-        each = PAIR if self._fixed is None else self._fixed
-        while self._refuted() and self._extend(dict.fromkeys(self._shortlisted(), each), self._spare()):
-            pass
+        else:
+            wanted = {key(one.values): PAIR for one in self._promising(able)}
+            while wanted and self._extend(wanted, self.left()):
+                wanted = self._uncertain()
+        each = PAIR if self.fixed is None else self.fixed
+        while self._refuted() and self._extend(dict.fromkeys(self._shortlisted(), each), self.spare()):
+            pass  # others get spare runs while all that were validated break a constraint
 
     def _refuted(self) -> bool:
         """Whether all that were validated, if any, break a constraint; the baseline does not count."""
-        archive = self._evaluator.archive
+        archive = self.evaluator.archive
         tried = [one for one in self._able() if one.validated and one.number != archive.baseline]
         return bool(tried) and not any(keeps(one, archive.constraints) for one in tried)
 
     def _extend(self, wanted: dict[str, int], left: int) -> bool:
         """Give configurations so many validation runs, as `left` runs allow; whether any were done."""
-        evaluator, before = self._evaluator, self._evaluator.spent
+        evaluator, before = self.evaluator, self.evaluator.spent
         affordable: dict[str, int] = {}
         for name, count in wanted.items():
             more = {**affordable, name: count}
@@ -95,18 +88,18 @@ class Validation:
 
     def _able(self) -> list[Evaluation]:
         """Configurations that keep the constraints in the search."""
-        archive = self._evaluator.archive
+        archive = self.evaluator.archive
         return [one for one in comparable(archive) if one.values and feasible(one, archive.constraints)]
 
     def _shortlisted(self) -> list[str]:
         """Keys of those non-dominated by their means that no run has shown to break a constraint."""
-        settings = self._evaluator.settings
+        settings = self.evaluator.settings
         able = [one for one in self._able() if keeps(one, settings.constraints)]
         return [key(one.values) for one in shortlist(able, settings.objectives)]
 
     def _promising(self, able: Sequence[Evaluation]) -> list[Evaluation]:
         """Those that add most to the hypervolume, by a surrogate model of the means."""
-        settings = self._evaluator.settings
+        settings = self.evaluator.settings
         values = costs([one.objectives for one in able], settings.objectives)
         apart = distances(coordinates_of([one.values for one in able]))
         models = surrogates(apart, values, settings.seed)
@@ -116,10 +109,10 @@ class Validation:
 
     def _uncertain(self) -> dict[str, int]:
         """Validation runs that uncertain configurations should have, the most uncertain first, by key."""
-        able, settings = self._able(), self._evaluator.settings
+        able, settings = self._able(), self.evaluator.settings
         rivals = {one.number for one in able if keeps(one, settings.constraints)}
         posterior = posterior_of(
-            able, settings.objectives, settings.seed, rivals=rivals, baseline=self._evaluator.archive.baseline
+            able, settings.objectives, settings.seed, rivals=rivals, baseline=self.evaluator.archive.baseline
         )
         if posterior is None:
             return {}

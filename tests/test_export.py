@@ -7,8 +7,7 @@ import pytest
 
 from gridtune.optimize.api import open_study
 from gridtune.optimize.api.search_result import Study
-from gridtune.optimize.commands.export import differences, exported
-from gridtune.optimize.commands.front import FrontRequest, show_front
+from gridtune.optimize.commands.front import FrontRequest, differences, exported, show_front
 from gridtune.optimize.records.recommendation import ParameterChange
 from gridtune.optimize.report.numbers import relative
 from gridtune.optimize.search import search
@@ -56,7 +55,7 @@ def test_the_comments_say_where_it_is_from(kept):
 
 
 def test_a_trace_beside_the_scenario_is_named_in_full(tmp_path):
-    from gridtune.optimize.commands.export import _located
+    from gridtune.optimize.commands.front import _located
 
     (tmp_path / "log.swf").touch()
     found = _located({"workload": [{"trace": "log.swf"}, {"trace": "LCG"}]}, tmp_path)

@@ -12,7 +12,7 @@ from gridtune.model.metrics.registry import Metric
 from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
 from gridtune.optimize.api import open_study
 from gridtune.optimize.budget import Budget, Meter
-from gridtune.optimize.commands.export import exported
+from gridtune.optimize.commands.front import exported
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
 from gridtune.optimize.report.answer import answer, changes_text

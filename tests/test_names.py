@@ -14,7 +14,7 @@ from calls import call  # noqa: F401 - a fixture
 from gridtune.completion import settings
 from gridtune.model.policy import PolicyError, register
 from gridtune.optimize.api import open_study
-from gridtune.optimize.commands.export import exported
+from gridtune.optimize.commands.front import exported
 from gridtune.optimize.search import search
 from gridtune.plain_text import escaped
 from gridtune.scenarios import ScenarioError, load

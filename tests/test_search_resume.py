@@ -213,9 +213,9 @@ def test_a_directory_that_cannot_be_written_is_refused_before_anything_is_evalua
     file = tmp_path / "file"
     file.write_text("not a directory")
     for out in (file, file / "below"):
-        with pytest.raises(ScenarioError, match=r"cannot be made: (File exists|Not a directory)"):
+        with pytest.raises(ScenarioError, match=r"cannot be written there: (File exists|Not a directory)"):
             run(scenario, out=out, work=_never)
-        with pytest.raises(ScenarioError, match=r"cannot be made: (File exists|Not a directory)"):
+        with pytest.raises(ScenarioError, match=r"cannot be written there: (File exists|Not a directory)"):
             run(scenario, out=out, storage=f"sqlite:///{tmp_path}/studies.db", work=_never)
     assert not (tmp_path / "studies.db").exists()
     assert file.read_text() == "not a directory"

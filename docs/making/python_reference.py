@@ -70,7 +70,8 @@ def _fields() -> Iterator[str]:
             continue
         written = re.sub(r"tuple\[(.*), \.\.\.\]", r"Sequence[\1]", types[name]).removesuffix(" | None")
         written = written.replace(" | ", " or ")
-        yield f"| `{name}` | `{written}` | {_limits(field)} | `{field.default!r}` | {field.description} |"
+        meaning = " ".join(field.description.split())
+        yield f"| `{name}` | `{written}` | {_limits(field)} | `{field.default!r}` | {meaning} |"
 
 
 def _limits(field: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from gridtune.optimize.front.front import Front, front
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
 from gridtune.optimize.report.answer import answer
 from gridtune.optimize.report.export import to_csv, to_dict
-from gridtune.optimize.report.frame import Row, frame, rows
+from gridtune.optimize.report.frame import frame
 from gridtune.optimize.report.progress import progress_of
 from gridtune.optimize.report.tables import listed
 from gridtune.optimize.runs.stored import Times, open_trials
@@ -240,7 +239,7 @@ class Study:
             >>> study.at("baseline").run(seed=2)["completed"] > 0
             True
         """
-        return self.scenario.override(chosen(self.details, str(configuration)).entry.values)
+        return self.scenario.override(find_configuration(self.details, str(configuration)).values)
 
     def plot(self, kind: str = "pairs", *, out: Path | str | None = None) -> Figure:
         """Draw the front.
@@ -291,8 +290,6 @@ class Study:
         if found.members:
             from gridtune.optimize.report.pictures.draw import save
 
-            # Pictures go to files: no display is needed, and none must be looked for.
-            os.environ.setdefault("MPLBACKEND", "Agg")
             for name in (PAGE, OVERVIEW):
                 try:
                     save(found, folder / name)
@@ -364,20 +361,3 @@ class Study:
     def _repr_html_(self) -> str:
         some = frame(self.details, listed(self.details))
         return as_html(self.archive.heading, self.summary.splitlines(), some)
-
-
-def chosen(front: Front, name: str, *, full: bool = False) -> Row:
-    """A configuration of a study.
-
-    Args:
-        front: of the study.
-        name: letter of a recommendation, `baseline`, or a number.
-        full: whether to take the configuration that a recommendation was made from.
-
-    Raises:
-        ScenarioError: there is none; says which there are.
-    """
-    known = {row.number: row for row in rows(front)}
-    origins = {one.letter: one.origin for one in front.archive.recommendations}
-    letter = name.strip().upper()
-    return known[origins[letter] if full and letter in origins else find_configuration(front, name).number]

@@ -1,40 +1,46 @@
-"""What `gridtune front` does: open a search that was kept, and print or draw its front."""
+"""What `gridtune front` does: print or draw the front of a kept search, or export a configuration."""
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import tomli_w
 
 from gridtune.optimize import api
-from gridtune.optimize.commands.export import differences, exported
+from gridtune.optimize.api.search_result import Study
+from gridtune.optimize.explanation.explain import find_configuration
 from gridtune.optimize.front.front import Front
+from gridtune.optimize.recommend.harm import harms_of_replay
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.records.recommendation import Harm, ParameterChange
+from gridtune.optimize.report import numbers
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Row, rows
+from gridtune.optimize.report.numbers import SAME, change_text, metric_label
 from gridtune.optimize.report.preference import preferred
+from gridtune.optimize.report.recommended import changed_values, harm_text, refusal
 from gridtune.optimize.report.tables import front_text, listed, spread, statistics_text
+from gridtune.plain_text import escaped
+from gridtune.scenarios.document.path_meaning import meaning
+from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.log_noise import as_logged
+from gridtune.scenarios.results.files import version_of
 from gridtune.scenarios.results.json_text import to_json
-from gridtune.scenarios.results.text import terminal_width
+from gridtune.scenarios.results.text import terminal_width, wrapped
+from gridtune.scenarios.slurm import slurm_changes
 
+HARMS = 5  # of an unconfirmed configuration
 PREFERRED = "preferred"  # the first of `--prefer`
 
 
 @dataclass(frozen=True)
 class FrontRequest:
-    """What `gridtune front` is asked for.
-
-    Attributes:
-        format: `table`, `csv`, `json` or `latex`.
-        every: whether to list what is dominated, too.
-        statistics: whether to print hypervolume, optimism and tests instead.
-        prefer: ranks the front, see `optimize.report.preference`; None for no ranking.
-        export, export_diff: configuration to print as a scenario, or as what to change.
-        full: whether these are what a recommendation was made from.
-        plot: picture to draw; its name chooses which, see `optimize.report.pictures`.
-    """
+    """What `gridtune front` is asked for, by its options; `every` is `--all`."""
 
     format: str = "table"
     every: bool = False
@@ -64,18 +70,16 @@ def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) 
     if request.plot is not None:
         from gridtune.optimize.report.pictures.draw import save
 
-        os.environ.setdefault("MPLBACKEND", "Agg")
         save(found, request.plot)
-    some, first, called = None, "", ""
+    some, first = None, None
     if request.prefer is not None:
         known = {row.number: row for row in rows(found)}
         some = [known[member.evaluation.number] for member in preferred(request.prefer, found)]
         if not some:
             raise ScenarioError(f"--prefer {request.prefer}: no configuration on the front keeps the limits")
-        first, called = str(some[0].number), some[0].name
-    export, diff = (
-        first if first and name == PREFERRED else name for name in (request.export, request.export_diff)
-    )
+        first = some[0]
+    names = request.export, request.export_diff
+    export, diff = (str(first.number) if first and name == PREFERRED else name for name in names)
     if export is not None:
         return exported(opened, export, full=request.full)
     if diff is not None:
@@ -85,9 +89,9 @@ def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) 
     if some is None and request.every:
         some = listed(found, every=True)
     text = printed(found, request.format, some)
-    if request.prefer is None or request.format != "table":
+    if first is None or request.format != "table":
         return text
-    return f"Preferred by {request.prefer}: {called}\n\n{differences(opened, first)}\n{text}"
+    return f"Preferred by {request.prefer}: {first.name}\n\n{differences(opened, str(first.number))}\n{text}"
 
 
 def _check(request: FrontRequest) -> None:
@@ -125,3 +129,155 @@ def printed(found: Front, format: str, some: Sequence[Row] | None = None) -> str
     if format == "latex":
         return to_latex(found, some)
     return front_text(found, spread(found) if some is None else some, terminal_width())
+
+
+def exported(study: Study, name: str, *, full: bool = False) -> str:
+    """A configuration as a scenario document that runs by itself, with its provenance as comments.
+
+    Logs are replayed as they are, also where the search resampled them. Traces that lie beside the searched
+    scenario are named in full, as the document may be kept elsewhere.
+
+    Args:
+        name: letter of a recommendation, `baseline`, or a number.
+        full: whether to give the configuration that a recommendation was made from, with all its changes.
+
+    Raises:
+        ScenarioError: there is no such configuration.
+    """
+    row = _chosen(study.details, name, full)
+    searched = study.scenario.override(row.entry.values)
+    scenario = as_logged(searched)
+    document = _located(scenario.document, scenario.base)
+    seed = study.settings.seed
+    title = f" ({row.advice.letter}, {row.advice.title})" if row.advice else ""
+    replications = row.evaluation.replications if row.evaluation else 1
+    lines = [
+        f"Configuration {row.number}{title} of the study {study.name}",
+        f"of the scenario {study.settings.scenario.name}, searched by gridtune with seed {seed} "
+        f"({study.settings.sampler}, {len(study.archive.evaluations)} configurations)",
+        *_provenance(row),
+        f"The search ran it as `gridtune run` does with --seed {seed} --replications {replications}."
+        if scenario is searched
+        else "It replays each log as it is; the search resampled them.",
+    ]
+    if scenario.plugins:
+        files = ", ".join(scenario.plugins)
+        lines.append(f"It needs {files}: keep it in {scenario.base}, or take these files along")
+    lines.append(f"Written by gridtune {version_of('gridtune') or 'from its sources'}")
+    lines += _slurm(study.scenario, scenario)
+    comments = "".join(f"# {escaped(line)}\n" for line in lines)
+    return f"{comments}\n{tomli_w.dumps(document)}"
+
+
+def _chosen(front: Front, name: str, full: bool) -> Row:
+    """A configuration; of a recommendation, on request, the one that it was made from."""
+    origins = {one.letter: one.origin for one in front.archive.recommendations}
+    letter = name.strip().upper()
+    number = origins[letter] if full and letter in origins else find_configuration(front, name).number
+    return next(row for row in rows(front) if row.number == number)
+
+
+def _slurm(before: Scenario, after: Scenario) -> Iterator[str]:
+    """What changes in Slurm's settings; nothing where there is no one site, or it stays as it is."""
+    sites = after.active.site
+    if len(sites) != 1 or sites[0].vres is not None or before.active.site == sites:
+        return
+    yield "Under Slurm, change these lines of slurm.conf, and run `sacctmgr`:"
+    yield from (f"  {line.removeprefix('# ')}" for line in slurm_changes(before, after).text().splitlines())
+
+
+def differences(study: Study, name: str, *, full: bool = False) -> str:
+    """What to change in the baseline to get a configuration, and what that does.
+
+    Harm comes first, then the objectives, then each change, the most effective first.
+
+    Args:
+        study, name, full: see `exported`, which also says what is raised.
+    """
+    row = _chosen(study.details, name, full)
+    changes = _parameter_changes(row)
+    if not changes:
+        return "Nothing to change: this is the baseline.\n"
+    return "\n".join(wrapped([*_sum(row), *_listed(study, row, changes)], terminal_width())) + "\n"
+
+
+def _sum(row: Row) -> Iterator[str]:
+    """What all changes together do, harm first, and what is left out."""
+    if said := refusal(row.front.archive, row.number):
+        yield f"Not recommended: {said}"
+    if row.advice is not None:
+        yield from (f"Worse: {harm_text(one)}" for one in row.advice.harms)
+    elif worse := _unconfirmed(row):
+        more = f"; and {len(worse) - HARMS} more" * (len(worse) > HARMS)
+        yield f"Worse in the runs of the search: {'; '.join(map(harm_text, worse[:HARMS]))}{more}"
+    if row.differences:
+        told = [
+            f"{metric_label(one)} {numbers.change(row.differences[one.name], row.baseline(one), one)}"
+            for one in row.front.objectives
+        ]
+        yield f"All changes together: {', '.join(told)}"
+    if row.advice is not None and row.advice.without_effect:
+        yield f"Left out, without measurable effect: {', '.join(row.advice.without_effect)}"
+    if row.differences:
+        yield f"{SAME} no significant difference from the baseline (95 %)"
+        yield ""
+
+
+def _unconfirmed(row: Row) -> list[Harm]:
+    """What is worse than in the baseline by more than a tenth, by means that nothing has confirmed."""
+    start, one = row.front.archive.standing, row.evaluation
+    if start is None or one is None:
+        return []
+    return [replace(harm, replay=False) for harm in harms_of_replay(start.metrics, one.metrics)]
+
+
+def _listed(study: Study, row: Row, changes: Sequence[ParameterChange]) -> Iterator[str]:
+    """Each change, what the parameter is, and what the change alone does where somebody ran that."""
+    scenario = study.scenario.override(row.entry.values)
+    for one in changes:
+        about = meaning(scenario, one.path)
+        unit = f" {about.unit}" if about.unit else ""
+        yield f"{one.path}  {change_text(one)}{unit}"
+        if about.text:
+            yield f"  {about.text}"
+        if one.alone:
+            known = [metric for metric in row.front.objectives if metric.name in one.alone]
+            yield f"  alone: {', '.join(_effect(row, one.alone[metric.name], metric) for metric in known)}"
+
+
+def _effect(row: Row, gap: float, metric: Objective) -> str:
+    return f"{metric_label(metric)} {numbers.relative(gap, row.baseline(metric), metric) if gap else SAME}"
+
+
+def _parameter_changes(row: Row) -> list[ParameterChange]:
+    """What a configuration changes: of a recommendation as it was found, else in the order of the space."""
+    if row.advice is not None:
+        return list(row.advice.changes)
+    changed = changed_values(row.front, row.entry.values).items()
+    return [ParameterChange(path, before, after) for path, (before, after) in changed if after is not None]
+
+
+def _provenance(row: Row) -> Iterator[str]:
+    """What a configuration changes, and what it gives."""
+    for one in _parameter_changes(row):
+        yield f"change: {one.path}  {change_text(one)}"
+    for metric in row.front.objectives:
+        gap = row.differences.get(metric.name)
+        value = numbers.with_half(row.mean(metric), gap.half if gap else None, metric)
+        of = f" (baseline {numbers.amount(row.baseline(metric), metric)})" if gap else ""
+        yield f"{metric_label(metric)}: {value}{of}"
+    if row.evaluation and row.evaluation.validated is None and row.advice is None:
+        yield "Not validated: these values rest on search runs alone."
+
+
+def _located(document: Any, base: Path) -> Any:
+    """A document with the traces that lie in a folder named in full."""
+    if isinstance(document, list):
+        return [_located(part, base) for part in document]
+    if not isinstance(document, dict):
+        return document
+    found = {name: _located(part, base) for name, part in document.items()}
+    trace = found.get("trace")
+    if isinstance(trace, str) and (base / trace).is_file():
+        found["trace"] = str((base / trace).resolve())
+    return found

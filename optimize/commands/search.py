@@ -38,7 +38,7 @@ def run_search(
     """Search a scenario as the command line asks for it, and say what was found.
 
     Args:
-        others: further scenarios, as on the command line (see `optimize.search_space.cases.other_scenario`).
+        others: further scenarios; see `optimize.search_space.cases.other_scenario`.
         assignments: `PATH=VALUE` for these; the first scenario has them already.
         seeds: of workloads, parted by commas.
         start_from: scenarios and studies whose settings are evaluated after the baseline.

@@ -30,22 +30,7 @@ FIRST = 3  # parameters that are named for each objective
 
 @dataclass(frozen=True)
 class SensitivityRequest:
-    """What `gridtune sensitivity` is asked for.
-
-    Attributes:
-        subject: a study (folder, journal file, storage URL) or a scenario (name, file).
-        objectives: metrics; those of the search or scenario if left out.
-        seed: of workloads and sample, or of the bootstrap.
-        plot: picture to draw.
-        out: folder for `sensitivity.json`, `sensitivity.csv` and `sensitivity.png`.
-        method: of a scenario only, as all that follows: `morris` or `sobol`; Morris if left out.
-        samples: trajectories or base samples; 20 or 128 if left out.
-        replications: runs per configuration; 1 if left out.
-        jobs: worker processes; all cores if left out.
-        dask: scheduler of a cluster to run on instead.
-        vary: `PATH=LOW:HIGH[:log]` or `PATH=V1,V2,…`.
-        set: `PATH=VALUE`.
-    """
+    """What `gridtune sensitivity` is asked for, by its options; those from `method` on are of a scenario."""
 
     subject: str
     objectives: Sequence[str] = ()
@@ -80,7 +65,6 @@ def run_sensitivity(asked: SensitivityRequest) -> Sensitivity:
         replace_text(folder / "sensitivity.csv", found.table().to_csv(index=False))
         pictures.append(folder / "sensitivity.png")
     if pictures:
-        os.environ.setdefault("MPLBACKEND", "Agg")
         from gridtune.optimize.importance.picture import draw_sensitivity
 
         for picture in pictures:

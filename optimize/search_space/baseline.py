@@ -65,12 +65,7 @@ def fitted(parameter: Parameter, value: Value) -> Value | None:
 class Defaults:
     """What stands for each parameter where a configuration does not set it.
 
-    Where the configuration chooses another policy than the baseline, that is the policy's default.
-
-    Args:
-        scenario: that is searched.
-        space: the parameters.
-        values: the baseline's, by path, as far as the parameters exist there.
+    That is what the baseline has (`values`), or the default of a policy that only the configuration chooses.
     """
 
     def __init__(self, scenario: Scenario, space: Space, values: Configuration) -> None:
@@ -112,9 +107,9 @@ def starting_configurations(
     """
     for number, values in enumerate(given, start=1):
         place = f"{where}: setting {number}"
-        unknown = [path for path in values if path not in space.paths]
-        if unknown:
-            raise ScenarioError(f"{place}: {unknown[0]} is not searched")
+        for path in values:
+            if path not in space.paths:
+                raise ScenarioError(f"{place}: {path} is not searched")
         yield _completed(values, space, baseline, place)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
@@ -40,7 +41,6 @@ class Case:
 
     Attributes:
         name: as tables show it.
-        scenario: what to run.
         seed: of its workloads.
     """
 
@@ -102,11 +102,7 @@ def other_scenario(text: str, assignments: Mapping[str, Any], space: Space) -> S
 
 
 def seeds_of(text: str | None) -> list[int]:
-    """Seeds as on the command line: `1,2,3`.
-
-    Raises:
-        ScenarioError: they are not whole numbers.
-    """
+    """Seeds as on the command line, `1,2,3`; a `ScenarioError` if they are not whole numbers."""
     if text is None:
         return []
     parts = [part.strip() for part in text.split(",")]
@@ -116,15 +112,7 @@ def seeds_of(text: str | None) -> list[int]:
 
 
 def cases_of(scenarios: Sequence[Scenario], seeds: Sequence[int], seed: int) -> tuple[Case, ...]:
-    """Every scenario under every seed.
-
-    Args:
-        scenarios: the first is the one that is searched.
-        seeds: of workloads; none stands for `seed` alone.
-
-    Raises:
-        ScenarioError: a case that is there twice.
-    """
+    """Every scenario under every seed of workloads, or under `seed` without any; each may be there once."""
     for number in seeds:
         if number < 0:
             raise ScenarioError(f"--seeds {number}: expected whole numbers from 0")
@@ -133,10 +121,9 @@ def cases_of(scenarios: Sequence[Scenario], seeds: Sequence[int], seed: int) -> 
         for scenario in scenarios
         for number in seeds or [seed]
     )
-    names = [case.name for case in cases]
-    for name in names:
-        if names.count(name) > 1:
-            raise ScenarioError(f"{name}: a case counts once; it was named {names.count(name)} times")
+    for name, count in Counter(case.name for case in cases).items():
+        if count > 1:
+            raise ScenarioError(f"{name}: a case counts once; it was named {count} times")
     return cases
 
 

@@ -1,14 +1,13 @@
-"""What is asked of a search, checked as a whole before anything is run."""
+"""Objectives as asked for, and checks that a scenario has what a search names, before anything is run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gridtune.model.metrics.registry import ALWAYS, METRICS
 from gridtune.model.metrics.summary import measured
-from gridtune.optimize.records.evaluations import Constraint, Objective
-from gridtune.optimize.search_space.cases import MEAN, Case, cases_of, check_paths, share_of
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.search_space.cases import Case
 from gridtune.optimize.search_space.constraints import constraints_of
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.document.scenario import Scenario
@@ -18,11 +17,7 @@ from gridtune.scenarios.simulation.simulate import build
 
 
 def objectives_of(names: Sequence[str]) -> tuple[Objective, ...]:
-    """Metrics as objectives, with their directions, units and resolutions.
-
-    Raises:
-        ScenarioError: an unknown metric, one named twice, or none at all.
-    """
+    """Metrics as objectives; a `ScenarioError` of an unknown one, one named twice, or none at all."""
     if not names:
         raise ScenarioError("a search needs at least one --objective")
     known = [(name, METRICS[name]) for name in known_metrics(names)]
@@ -30,12 +25,9 @@ def objectives_of(names: Sequence[str]) -> tuple[Objective, ...]:
 
 
 def check_measured(names: Sequence[str], space: Space, cases: Sequence[Case]) -> None:
-    """Make sure that every case measures some metrics, at some configuration of the space at least.
+    """Raise a `ScenarioError` unless every case measures some metrics, at some configuration of the space.
 
     Cases are built for it, not run; that also defines metrics that only some scenarios have.
-
-    Raises:
-        ScenarioError: an unknown metric, or a case that does not measure one.
     """
     if all(name in ALWAYS for name in names):
         return
@@ -52,63 +44,6 @@ def check_measured(names: Sequence[str], space: Space, cases: Sequence[Case]) ->
             if name in METRICS:
                 raise ScenarioError(f"{name}: not measured in {case.name}, which measures {', '.join(known)}")
             raise no_metric(name)
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is varied, in which cases, for which objectives and under which constraints.
-
-    Attributes:
-        space: what is varied.
-        objectives: what is traded off.
-        cases: in which every configuration is evaluated; empty for the scenario and the seed alone.
-        robust: how an objective sums up the cases.
-        constraints: what a configuration must keep, in every case.
-        notes: what a user should know, a line each.
-    """
-
-    space: Space
-    objectives: tuple[Objective, ...]
-    cases: tuple[Case, ...]
-    robust: str
-    constraints: tuple[Constraint, ...]
-    notes: tuple[str, ...]
-
-
-def problem_of(
-    scenario: Scenario,
-    seed: int,
-    *,
-    objectives: Sequence[str] = (),
-    require: Sequence[str] = (),
-    vary: Sequence[str] = (),
-    others: Sequence[Scenario] = (),
-    seeds: Sequence[int] = (),
-    robust: str | None = None,
-) -> Problem:
-    """Check what is asked; see `optimize.search.search` for the arguments.
-
-    Raises:
-        ScenarioError: what is asked for cannot be done, and why.
-    """
-    spec = scenario.spec.searching
-    space = Space.of(scenario, vary)
-    notes = [*space.check(scenario), *(note for other in others for note in check_paths(space, other))]
-    cases = cases_of([scenario, *others], seeds, seed)
-    if robust is not None and len(cases) == 1:
-        raise ScenarioError(f"--robust {robust}: there is one case only; --scenario or --seeds adds others")
-    share_of(robust or MEAN)
-    wanted, required = objectives or spec.objectives, require or spec.require
-    constrained = [one.metric for one in constraints_of(required)]
-    check_measured([*wanted, *constrained], space, cases)
-    return Problem(
-        space,
-        objectives_of(wanted),
-        cases if others or seeds else (),
-        robust or MEAN,
-        constraints_of(required),  # again: the units of some metrics are known only now
-        tuple(f"{note}; such configurations will fail" for note in notes),
-    )
 
 
 def check(scenario: Scenario) -> None:

@@ -15,8 +15,7 @@ from math import prod
 
 from gridtune import limits
 from gridtune.optimize.records.values import Value, key
-from gridtune.optimize.search_space.parameter import Parameter, among
-from gridtune.optimize.search_space.parts import within_parts
+from gridtune.optimize.search_space.parameter import Parameter, among, within_parts
 from gridtune.scenarios.document.paths import same_place
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
@@ -44,7 +43,6 @@ class Space:
         """The space of a scenario's `[search]`, with variations added or put in its place.
 
         Args:
-            scenario: whose space it is.
             vary: `PATH=LOW:HIGH[:log]` or `PATH=V1,V2,…`.
 
         Raises:
@@ -79,7 +77,7 @@ class Space:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Of the parameters, in their order."""
+        """The paths of the parameters, in their order."""
         return tuple(parameter.path for parameter in self.parameters)
 
     def active(self, flat: Mapping[str, Value]) -> Configuration:
@@ -139,11 +137,7 @@ class Space:
         return list(dict.fromkeys(notes))
 
     def variants(self, scenario: Scenario) -> Iterator[Scenario]:
-        """The scenario itself, then with every choice of every parameter somewhere, in each branch.
-
-        Raises:
-            ScenarioError: see `check`.
-        """
+        """The scenario itself, then with every choice of every parameter somewhere, in each branch."""
         yield scenario
         for branch in self._branches():
             base = self._accepted(scenario, branch)
@@ -219,11 +213,7 @@ def _check_fraction(scenario: Scenario, parameter: Parameter, base: Configuratio
 def check_not_set(
     space: Space, scenario: Scenario, assignments: Iterable[str], option: str = "--set"
 ) -> None:
-    """Make sure that nobody sets what is varied: the value would never be used.
-
-    Raises:
-        ScenarioError: a path of both; says how to get either.
-    """
+    """Raise a `ScenarioError` if anybody sets what is varied: the value would never be used."""
     for path in assignments:
         for parameter in space:
             if same_place(scenario.document, path, parameter.path):
@@ -237,10 +227,6 @@ def _parameter(path: str, part: Choices | Range) -> Parameter:
     when = {other: tuple(v) if isinstance(v, list) else (v,) for other, v in part.when.items()}
     if isinstance(part, Choices):
         return Parameter(path, choices=tuple(part.choices), when=when)
-    return _range(path, part, when)
-
-
-def _range(path: str, part: Range | Bounds, when: Mapping[str, tuple[Value, ...]]) -> Parameter:
     return Parameter(path, (), part.low, part.high, part.log, part.whole, when)
 
 
@@ -251,7 +237,7 @@ def _variation(text: str, given: Mapping[str, Parameter]) -> tuple[str, Paramete
     if isinstance(values, Bounds):
         if values.count is not None:
             raise ScenarioError(f"{text!r}: a search takes LOW:HIGH[:log], without a number of values")
-        return path, _range(path, values, when)
+        return path, Parameter(path, (), values.low, values.high, values.log, values.whole, when)
     for value in values:
         if not isinstance(value, bool | int | float | str):
             raise ScenarioError(f"{text!r}: {value!r} is not a number, a text, true or false")

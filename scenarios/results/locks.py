@@ -106,25 +106,29 @@ def results_folder(out: Path | str | None) -> Iterator[Path | None]:
     wanted = _named(out)
     if (wanted / JOURNAL).exists():
         raise ScenarioError(f"{out}: holds a search; give --out another folder")
-    made = [folder for folder in (wanted, *wanted.parents) if not folder.exists()]
-    new = not (wanted / FOLDER).exists()
+    with begun_folder(wanted):
+        yield wanted
+
+
+@contextmanager
+def begun_folder(folder: Path) -> Iterator[None]:
+    """Make a folder if need be and hold it; a block that fails before it has written there leaves nothing.
+
+    Raises:
+        ScenarioError: see `results_folder`; a search may be there.
+    """
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    before = set(folder.glob("*"))
     try:
-        with holding_folder(writable_folder(wanted)):
-            yield wanted
+        with holding_folder(writable_folder(folder)):
+            yield
     except BaseException:
-        if new:
-            _undo(wanted, made)
+        with suppress(OSError):
+            if set(folder.glob("*")) - before == {folder / FOLDER}:
+                (folder / FOLDER).unlink()
+            for empty in made:
+                empty.rmdir()
         raise
-
-
-def _undo(folder: Path, made: list[Path]) -> None:
-    """Leave nothing of a command that has written nothing: neither the sign nor the folders it made."""
-    with suppress(OSError):
-        if any(path.name != FOLDER for path in folder.iterdir()):
-            return
-        (folder / FOLDER).unlink(missing_ok=True)
-        for empty in made:
-            empty.rmdir()
 
 
 def own_folder(out: Path | str) -> Path:
