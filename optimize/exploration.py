@@ -55,11 +55,7 @@ class Exploration:
                 known = [one for one in starts.values() if one]
                 self.sampler.inform(known, *self._outcomes(known))
                 starts = {}
-            results, broken = self._outcomes(configurations)
-            if self.settings.constraints:
-                self.sampler.learn(results, broken)
-            else:
-                self.sampler.tell(results)
+            self.sampler.learn(*self._outcomes(configurations))
             if self._converged is not None and (reason := self._converged()):
                 evaluator.note(f"note: {reason}")
                 break
