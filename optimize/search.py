@@ -23,7 +23,6 @@ from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.stored import (
     ASKED,
     BLAMED,
-    BUDGET,
     ENDED,
     RECOMMENDATIONS,
     REFUSED,
@@ -291,7 +290,6 @@ def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:
     if before != asked or budget.seconds is not None:
         count = len(study.rows)
     study.set_attribute(ASKED, [asked, count])
-    study.set_attribute(BUDGET, budget.configurations)
     return int(count)
 
 

@@ -89,7 +89,7 @@ def test_a_search_can_be_given_more_budget(scenario, tmp_path, sampler):
     large = run(scenario, out=tmp_path, budget=35, sampler=sampler, resume=True, work=counted(calls))
     assert sum(replication < 2 for replication in calls) == 40
     assert [e.values for e in large.archive.evaluations[:15]] == [e.values for e in small.archive.evaluations]
-    assert stored.load(tmp_path).archive.budget == 35
+    assert len(stored.load(tmp_path).archive.evaluations) == 35
 
 
 @pytest.mark.long

@@ -3,6 +3,9 @@
 A run is compared with the baseline's under common random numbers: what a workload makes every setting lose
 cancels. What counts is the mean over the replications: that a class lost jobs in one of ten runs by chance is
 no reason to refuse a configuration.
+
+In all functions, `configuration` and `baseline` are metrics of two runs with common random numbers, by name,
+and `bounds` is what is allowed.
 """
 
 from __future__ import annotations
@@ -39,9 +42,6 @@ def excess_losses(configuration: Metrics, baseline: Metrics) -> dict[str, float]
     jobs that were killed and not put back, or whose harvesters have stopped. Nor may a class lose more than
     `OF_CLASS` of its own work, unless that is a single job: little work can be all that a class of short jobs
     has, and serving large ones would make up for losing it.
-
-    Args:
-        configuration, baseline: metrics of two runs with common random numbers.
 
     Returns:
         `EXCESS_LOSS` and, of each class that both have, `EXCESS_LOSS.CLASS`: beyond what a class may lose.
@@ -88,10 +88,6 @@ def excess_waits(configuration: Metrics, baseline: Metrics, bounds: Starvation) 
     Of each class of sizes and of run times, of each queue of a log, of the users who wait longest, and the
     longest wait.
 
-    Args:
-        configuration, baseline: metrics of two runs with common random numbers.
-        bounds: what is allowed.
-
     Returns:
         `EXCESS_WAIT`, of the worst class, and `EXCESS_WAIT.CLASS` of each that both runs have.
     """
@@ -108,12 +104,7 @@ def excess_waits(configuration: Metrics, baseline: Metrics, bounds: Starvation) 
 def worst_wait(
     configuration: Mapping[str, float], baseline: Mapping[str, float], bounds: Starvation
 ) -> str | None:
-    """The metric of the wait that is farthest beyond what it may be; None if all keep their bounds.
-
-    Args:
-        configuration, baseline: metrics by name.
-        bounds: what is allowed.
-    """
+    """The metric of the wait that is farthest beyond what it may be; None if all keep their bounds."""
     beyond = _beyond(configuration, baseline, bounds)
     worst = max(beyond, key=beyond.__getitem__, default=None)
     return worst if worst is not None and beyond[worst] > 0 else None

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
 from gridtune.optimize.report.progress import Best, Progress
-from gridtune.optimize.runs.stored import BUDGET, UNITS, archive_of
+from gridtune.optimize.runs.stored import UNITS, archive_of
 from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_VALIDATION, Entry, Place, RunTable
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.optimize.search_space.settings import Settings
@@ -79,8 +79,7 @@ class Evaluator:
     @property
     def archive(self) -> Archive:
         """All there is, as plain data."""
-        budget = self._study.attributes[BUDGET]
-        return archive_of(self._study.name, self.settings, self.entries, budget, len(self.table))
+        return archive_of(self._study.name, self.settings, self.entries, len(self.table))
 
     def cost(self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]) -> int:
         """Runs that configurations would take under these replications, those of the baseline included."""
