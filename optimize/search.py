@@ -27,7 +27,6 @@ from gridtune.optimize.runs.stored import (
     RECOMMENDATIONS,
     REFUSED,
     REMARKS,
-    UNITS,
     SearchResult,
     open_trials,
     settings_of,
@@ -97,7 +96,7 @@ def search(
     with _directory(config.out, held):
         study = open_trials(settings, where, name, resume=config.resume)
     workers, progress = pool or Pool(jobs), progress or Progress()
-    table = RunTable(settings, study.rows, study.attributes.get(UNITS))
+    table = RunTable(settings, study.rows)
     running = Evaluator(settings, table, study, workers, progress, work)
     for note in notes:
         running.note(f"note: {note}")

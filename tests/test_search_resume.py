@@ -13,7 +13,6 @@ from gridtune.optimize.search import search
 from gridtune.optimize.studies import tables
 from gridtune.optimize.studies.places import JOURNAL
 from gridtune.optimize.studies.reading import read_study
-from gridtune.optimize.studies.study import OpenStudy
 from gridtune.scenarios import ScenarioError, load
 from search_toys import SAMPLERS, VARY, Interrupting, toy, toy_with_baseline
 from tests.contents import content
@@ -35,26 +34,6 @@ def counted(calls):
         return toy(task)
 
     return work
-
-
-def test_units_are_kept_with_the_first_run(scenario, tmp_path, monkeypatch):
-    done, append, keep = [], OpenStudy.append, OpenStudy.set_attribute
-
-    def appended(self, runs):
-        done.append("run")
-        append(self, runs)
-
-    def kept(self, name, value):
-        done.append(name)
-        keep(self, name, value)
-
-    monkeypatch.setattr(OpenStudy, "append", appended)
-    monkeypatch.setattr(OpenStudy, "set_attribute", kept)
-    run(scenario, budget=5, out=tmp_path)
-    first = done.index("units")
-    assert done[:first].count("run") == 0, "a search that is killed then has a run without units"
-    assert done.count("units") == 1
-    assert read_study(tmp_path).attributes["units"]["unhappy_users"] == "users"
 
 
 @pytest.mark.long

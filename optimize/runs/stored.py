@@ -23,8 +23,8 @@ from gridtune.optimize.studies.study import OpenStudy, open_study
 from gridtune.scenarios.errors import ScenarioError
 
 # Attributes of a study.
-UNITS, RECOMMENDATIONS, REFUSED, ENDED, ASKED = "units", "recommendations", "refused", "ended", "asked"
-REMARKS, BLAMED = "remarks", "blamed"
+RECOMMENDATIONS, REFUSED, BLAMED, REMARKS = "recommendations", "refused", "blamed", "remarks"
+ENDED, ASKED = "ended", "asked"
 
 Times = tuple[datetime, datetime]  # local time at which a configuration was proposed, and its last run ended
 
@@ -112,7 +112,7 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
         recommendations = TypeAdapter(tuple[Recommendation, ...]).validate_python(kept)
         refused = {int(number): tuple(names) for number, names in attributes.get(REFUSED, {}).items()}
         blamed = TypeAdapter(dict[int, Harm]).validate_python(attributes.get(BLAMED, {}))
-    table = RunTable(settings, found.runs, attributes.get(UNITS))
+    table = RunTable(settings, found.runs)
     entries = list[Entry]()
     for number, trial in sorted(found.trials.items()):
         values = dict(trial.params)
