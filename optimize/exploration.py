@@ -63,11 +63,7 @@ class Exploration:
                 known = [one for one in starts.values() if one]
                 self.sampler.inform(known, *self._outcomes(known))
                 starts = {}
-            results, broken = self._outcomes(configurations)
-            if self.settings.constraints:
-                self.sampler.learn(results, broken)
-            else:
-                self.sampler.tell(results)
+            self.sampler.learn(*self._outcomes(configurations))
             if self.meter.budget.converged and (reason := self._converged()):
                 evaluator.note(f"note: {reason}")
                 break

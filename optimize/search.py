@@ -89,7 +89,7 @@ def search(
             (holding or own).enter_context(begun_folder(config.out))
         study = own.enter_context(stored.open_trials(settings, where, name, resume=config.resume))
         workers = pool or own.enter_context(Pool(jobs))
-        table = RunTable(settings, study.rows, study.attributes.get(stored.UNITS))
+        table = RunTable(settings, study.rows)
         running = Evaluator(settings, table, study, workers, progress, work)
         for note in notes:
             running.note(f"note: {note}")
@@ -283,7 +283,6 @@ def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:
     if before != asked or budget.seconds is not None:
         count = len(study.rows)
     study.set_attribute(stored.ASKED, [asked, count])
-    study.set_attribute(stored.BUDGET, budget.configurations)
     return int(count)
 
 

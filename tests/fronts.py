@@ -107,9 +107,7 @@ def search(configurations=60, *, objectives=3, replications=4, validation=8, see
         Failed(number, {"client.dispatch": "legacy"}, "broke")
         for number in (configurations, configurations + 1)
     )
-    found = Archive(
-        "regular", "diet/day-regular", goals, tuple(made), failed, "tpe", 1, replications, configurations
-    )
+    found = Archive("regular", "diet/day-regular", goals, tuple(made), failed, 1, replications)
     if not validation:
         return found
     short = {member.evaluation.number for member in front(found).members}
@@ -123,9 +121,7 @@ def search(configurations=60, *, objectives=3, replications=4, validation=8, see
         )
         for e in made
     )
-    return Archive(
-        "regular", "diet/day-regular", goals, tested, failed, "tpe", 1, replications, configurations
-    )
+    return Archive("regular", "diet/day-regular", goals, tested, failed, 1, replications)
 
 
 def with_baseline(found):

@@ -145,7 +145,8 @@ def verdict(twin: Metrics, honest: Metrics, objectives: list[str]) -> str:
 
 def worst_loss(configuration: Metrics, baseline: Metrics) -> float:
     """What a run loses beyond another one, of all its work or of the class that loses most."""
-    return max(excess_losses(configuration, baseline).values())
+    mine, theirs = ({name: one.value for name, one in run.items()} for run in (configuration, baseline))
+    return max(excess_losses(mine, theirs).values())
 
 
 def changed(twin: Metrics, honest: Metrics) -> bool:

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import LEAST, Constraint, Estimate, Objective
 from gridtune.optimize.replication.chances import chances
 from gridtune.optimize.runs.table import evaluated
@@ -116,5 +115,5 @@ def test_what_only_some_runs_of_a_configuration_have_is_not_constrained():
         {"excess_loss": -0.1, "excess_loss.a": -0.2, "excess_loss.b": 0.3},
         {"excess_loss": -0.1, "excess_loss.a": 0.0},
     ]
-    made = evaluated(0, {}, [[{name: Metric(x, "") for name, x in run.items()} for run in runs]], settings)
+    made = evaluated(0, {}, [runs], settings)
     assert made.cases["calm"].keys() == {"excess_loss", "excess_loss.a"}

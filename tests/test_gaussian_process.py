@@ -275,7 +275,7 @@ def test_how_much_noise_similar_configurations_have_in_common_is_learned(share, 
     true = share * similar + (1 - share) * np.eye(25)
     runs = np.linalg.cholesky(true + 1e-9 * np.eye(25)) @ rng.normal(0, 1, (25, 6)) + rng.normal(0, 3, 6)
     _, means, rest = explained(runs, seen)
-    found = noise_of(rest, means, seen, similar).covariance
+    found, _ = noise_of(rest, means, seen, similar)
     near = similar[0] > 0.5
     near[0] = False
     shares = found[0, near] / np.sqrt(found[0, 0] * np.diag(found)[near]) / similar[0, near]

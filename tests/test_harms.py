@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gridtune.model.metrics.labels import KINDS, label
-from gridtune.model.metrics.registry import HARM_METRICS, METRICS, Definition, Metric, definition
+from gridtune.model.metrics.registry import HARM_METRICS, METRICS, Definition, definition
 from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.harm import beyond, harms, harms_in_some, harms_of_replay, worst_of
 from gridtune.optimize.recommend.recommender import title_of
@@ -138,9 +138,9 @@ def test_what_lets_a_class_fail_is_not_recommended():
 def test_no_class_by_size_run_time_or_user_may_wait_much_longer(name):
     bounds = Starvation()
     allowed = bounds.class_factor * 3600.0 + bounds.slack
-    before = {name: Metric(3600.0, "s")}
-    assert excess_waits({name: Metric(allowed, "s")}, before, bounds)["excess_wait"] <= 0
-    assert excess_waits({name: Metric(allowed + 1, "s")}, before, bounds)["excess_wait"] == pytest.approx(1)
+    before = {name: 3600.0}
+    assert excess_waits({name: allowed}, before, bounds)["excess_wait"] <= 0
+    assert excess_waits({name: allowed + 1}, before, bounds)["excess_wait"] == pytest.approx(1)
 
 
 def test_the_best_of_two_objectives_of_one_name_are_called_by_their_statistic():

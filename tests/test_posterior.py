@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from gridtune.optimize.inference import gaussian_process, posterior
-from gridtune.optimize.inference.gaussian_process import ENOUGH, fit, posterior_of
+from gridtune.optimize.inference import gaussian_process
+from gridtune.optimize.inference.gaussian_process import ENOUGH, _missing_odds, _raised, fit, posterior_of
 from gridtune.optimize.inference.surrogate_model import coordinates_of
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
 
@@ -176,15 +176,15 @@ def test_odds_that_are_said_too_low_are_raised_by_as_much_as_they_are():
     for factor in (0.5, 1.0, 3.0):
         said = odds * factor / (1 + odds * factor)
         happened = (np.random.default_rng(25).uniform(size=4000) < true).astype(float)
-        assert posterior._missing_odds(said, happened, 1000) == pytest.approx(-np.log(factor), abs=0.1)
+        assert _missing_odds(said, happened, 1000) == pytest.approx(-np.log(factor), abs=0.1)
     # Of one that was said to be as likely as not, and is: there the prior is as steep as the likelihood.
-    shift = posterior._missing_odds(np.array([0.5]), np.array([1.0]), 1000)
+    shift = _missing_odds(np.array([0.5]), np.array([1.0]), 1000)
     assert shift == pytest.approx(1 - 1 / (1 + np.exp(-shift)), abs=1e-4)
     # All of ten never said: the prior keeps it finite.
-    assert 1.0 < posterior._missing_odds(np.full(10, 0.001), np.ones(10), 1000) < 5.0
+    assert 1.0 < _missing_odds(np.full(10, 0.001), np.ones(10), 1000) < 5.0
     # Nor is anything raised or lowered out of all proportion.
-    assert posterior._missing_odds(np.full(4000, 0.001), np.ones(4000), 1000) == pytest.approx(5.0, abs=0.01)
-    assert posterior._missing_odds(np.full(4000, 0.999), np.zeros(4000), 1000) == pytest.approx(-5, abs=0.01)
+    assert _missing_odds(np.full(4000, 0.001), np.ones(4000), 1000) == pytest.approx(5.0, abs=0.01)
+    assert _missing_odds(np.full(4000, 0.999), np.zeros(4000), 1000) == pytest.approx(-5, abs=0.01)
 
 
 def test_an_objective_that_is_nothing_everywhere_ties():
@@ -193,6 +193,6 @@ def test_an_objective_that_is_nothing_everywhere_ties():
 
 
 def test_what_never_or_always_happens_stays_so_and_odds_are_raised():
-    raised = posterior._raised(np.array([0.0, 0.5, 0.8, 1.0]), 0.0, 100)
+    raised = _raised(np.array([0.0, 0.5, 0.8, 1.0]), 0.0, 100)
     assert raised == pytest.approx([0.0, 0.5, 0.8, 1.0])
-    assert posterior._raised(np.array([0.5]), np.log(3), 100) == pytest.approx(0.75)
+    assert _raised(np.array([0.5]), np.log(3), 100) == pytest.approx(0.75)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gridtune.optimize.inference import gaussian_process, posterior
+from gridtune.optimize.inference import gaussian_process
+from gridtune.optimize.inference.gaussian_process import Posterior, _log_odds
 from gridtune.optimize.records.evaluations import Estimate, Evaluation
 from tests.test_posterior import OBJECTIVES
 
@@ -87,7 +88,7 @@ def test_objectives_that_do_not_vary_tie_and_shares_at_their_ends_stay():
     assert units[1:] == [np.inf, np.inf]
     assert units[0] == pytest.approx(2e-14)
     shares = np.array([0.0, 0.001, 0.5, 1.0])
-    assert posterior._log_odds(shares, 100) == pytest.approx([-np.log(199), -np.log(199), 0.0, np.log(199)])
+    assert _log_odds(shares, 100) == pytest.approx([-np.log(199), -np.log(199), 0.0, np.log(199)])
 
 
 def test_the_posterior_of_each_objective_is_in_its_unit():
@@ -117,6 +118,6 @@ def test_a_baseline_far_from_all_others_keeps_the_mean_of_its_runs():
 
 
 def test_draws_that_differ_by_less_than_the_unit_tie_and_ties_are_all_non_dominated():
-    found = posterior.Posterior(np.empty(0), np.empty(0), np.array([0.1, 1.0]), np.empty(0), 1.0)
+    found = Posterior(np.empty(0), np.empty(0), np.array([0.1, 1.0]), np.empty(0), 1.0)
     draws = np.array([[[1.0, 5.0], [1.04, 5.3], [1.1, 5.0], [2.0, 4.0]], [[1, 5], [1, 6], [0, 7], [1, 5]]])
     assert found.won(draws).tolist() == [[True, True, False, True], [True, False, True, True]]

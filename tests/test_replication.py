@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from fronts import estimate, probability_non_dominated
-from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import Constraint, Failed, Objective
 from gridtune.optimize.replication.chances import chances
 from gridtune.optimize.replication.compare import common_scale, padded
@@ -123,7 +122,7 @@ def test_without_a_configuration_there_is_no_value():
 
 def test_the_replication_that_gives_no_finite_value_is_named_by_its_number():
     settings = SimpleNamespace(run_in=[SimpleNamespace(name="a")], watched=lambda measured: ("cost",))
-    runs = [[{"cost": Metric(1.0, "")}, {"cost": Metric(inf, "")}]]
+    runs = [[{"cost": 1.0}, {"cost": inf}]]
     reason = "cost is infinite in replication 1: work was lost or left over"
     assert evaluated(5, {}, runs, settings) == Failed(5, {}, reason)
     assert "replication 8" in evaluated(5, {}, runs, settings, first=7).reason

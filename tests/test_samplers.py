@@ -51,7 +51,7 @@ def play(name, batches, *, seed=3, failing=(), space=SPACE):
             None if len(configurations) + k in failing else value(configuration)
             for k, configuration in enumerate(asked)
         ]
-        sampler.tell(results)
+        sampler.learn(results, [{}] * len(results))
         configurations += asked
         values += [result for result in results if result is not None]
     return configurations, values
@@ -100,7 +100,7 @@ def test_every_configuration_of_a_finite_space_is_listed_once():
     while batch := sampler.ask():
         assert len(batch) <= 3
         configurations += batch
-        sampler.tell([[0.0, 0.0]] * len(batch))
+        sampler.learn([[0.0, 0.0]] * len(batch), [{}] * len(batch))
     assert sorted(map(key, configurations)) == sorted(map(key, FINITE.configurations()))
     with pytest.raises(ScenarioError, match="choices and whole numbers only"):
         samplers()["exhaustive"](SPACE, OBJECTIVES, 1, 3)
@@ -142,7 +142,7 @@ def test_ties_in_every_objective_are_borne(name):
     for _ in range(6):
         configurations = sampler.ask()
         assert len(configurations) == 8
-        sampler.tell([[1.0, 0.0]] * 8)
+        sampler.learn([[1.0, 0.0]] * 8, [{}] * 8)
 
 
 def play_constrained(name, batches, seed=3):

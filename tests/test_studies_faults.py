@@ -19,7 +19,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
 from databases import postgresql_database
-from gridtune.optimize.studies import databases, journals, tables
+from gridtune.optimize.studies import databases, tables
 from gridtune.optimize.studies import study as study_module
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import study_place
@@ -408,7 +408,7 @@ def test_the_lock_of_a_killed_writer_does_not_keep_the_next_waiting(journal, mon
     begin = time.monotonic()
     with opened("study.journal", resume=True) as study:
         fill(study, range(4))
-    assert time.monotonic() - begin < 2 * journals.PATIENCE + 1
+    assert time.monotonic() - begin < 2 * study_module.PATIENCE + 1
     assert list(read_study(journal).trials) == [0, 1, 2, 3]
 
 

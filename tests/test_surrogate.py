@@ -26,7 +26,7 @@ def play(value, batches, space=KINDS, seed=1):
     configurations = []
     for _ in range(batches):
         asked = sampler.ask()
-        sampler.tell([value(one) for one in asked])
+        sampler.learn([value(one) for one in asked], [{}] * len(asked))
         configurations += asked
     return configurations
 
@@ -46,7 +46,7 @@ def test_the_surrogate_learns_of_an_objective_that_is_equal_at_most_configuratio
     asked = []
     for _ in range(8):
         batch = sampler.ask()
-        sampler.tell([[one["y"], max(0.0, one["x"] - 0.85)] for one in batch])
+        sampler.learn([[one["y"], max(0.0, one["x"] - 0.85)] for one in batch], [{}] * len(batch))
         asked += batch
     found = [one["x"] > 0.85 for one in asked[24:]]
     assert sum(found) / len(found) > 0.5  # at random 0.15
@@ -95,7 +95,8 @@ def test_a_kind_that_is_good_in_one_corner_alone_is_looked_at_until_that_is_near
 def test_what_fails_was_looked_at():
     sampler = samplers()["surrogate"](KINDS, OBJECTIVES, 1, 8)
     for _ in range(2):
-        sampler.tell([None if one["kind"] == "b" else [1.0, 1.0] for one in sampler.ask()])
+        results = [None if one["kind"] == "b" else [1.0, 1.0] for one in sampler.ask()]
+        sampler.learn(results, [{}] * len(results))
     assert sampler._rarest() is None
     for _ in range(8):
         sampler.inform([{"kind": "a", "x": 0.5}], [[1.0, 1.0]], [{}])

@@ -211,7 +211,7 @@ def explain(
             for path, one in meanings.items()
         ),
         known,
-        other_changes(found.objectives, start, here.values, validation.evaluator.table.units),
+        other_changes(found.objectives, start, here.values),
         around,
         ablated(found, here, removed, validation) if ablate else None,
         len(validation.replications),

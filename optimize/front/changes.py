@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gridtune.model.metrics.registry import METRICS
+from gridtune.model.metrics.registry import METRICS, definition
 from gridtune.optimize.front.front import Front, all_values
 from gridtune.optimize.records.difference import Change, Difference, difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective, of_class, side_by_side
@@ -36,19 +36,18 @@ def changes(objectives: Sequence[Objective], start: Runs, to: Runs) -> tuple[Cha
     return tuple(change(o, start[o.name], to[o.name]) for o in objectives if o.name in start and o.name in to)
 
 
-def other_changes(
-    objectives: Sequence[Objective], start: Runs, to: Runs, units: Mapping[str, str]
-) -> tuple[Change, ...]:
+def other_changes(objectives: Sequence[Objective], start: Runs, to: Runs) -> tuple[Change, ...]:
     """Clear changes of metrics that are no objectives, the relatively largest first, at most `OTHERS`.
 
     Many metrics are looked at, so each must be the surer (Bonferroni).
     """
     known = {o.name for o in objectives} | IDLE
-    others = [
-        Objective(name, METRICS[name].direction if name in METRICS else "minimize", units.get(name, ""))
-        for name in start
-        if name not in known and not of_class(name)
-    ]
+    others = []
+    for name in start:
+        if name not in known and not of_class(name):
+            direction = METRICS[name].direction if name in METRICS else "minimize"
+            meaning = definition(name)
+            others.append(Objective(name, direction, meaning.unit if meaning else ""))
     found = changes(others, start, to)
     clear = [one for one in found if one.difference.corrected(len(found)) == "clearly"]
     return tuple(sorted(clear, key=lambda one: (-one.relative, one.metric.name))[:OTHERS])

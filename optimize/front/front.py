@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gridtune.optimize.front.hypervolume import comparable, hypervolume, reference_point
-from gridtune.optimize.inference.gaussian_process import posterior_of
-from gridtune.optimize.inference.posterior import StudyPosterior
+from gridtune.optimize.inference.gaussian_process import StudyPosterior, posterior_of
 from gridtune.optimize.records.evaluations import Archive, Constraint, Estimate, Evaluation, Objective
 from gridtune.optimize.replication.chances import FEWEST, RESAMPLES, Chance, chances
 from gridtune.optimize.replication.compare import Array, costs, non_dominated, replications, signs

@@ -14,11 +14,12 @@ Kriging Metamodels, ACM TOMACS 22(2), 2012; D. Rubin, Inference and Missing Data
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from gridtune.optimize.inference.noise import explained, least_squares, noise_of
-from gridtune.optimize.inference.posterior import Posterior, StudyPosterior
 from gridtune.optimize.inference.surrogate_model import (
     Distances,
     Fitted,
@@ -27,6 +28,7 @@ from gridtune.optimize.inference.surrogate_model import (
     distances,
     sampled,
 )
+from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value, replications
 from gridtune.optimize.replication.compare import Array, non_dominated, signs
 from gridtune.threads import one_thread
@@ -38,6 +40,106 @@ JOINT = 400  # configurations that are modelled, at most: the best ones, layer b
 ALIKE = 1e-5  # of the range of an objective: draws that differ by less are a tie
 VAGUE = 1e4  # prior variance of the baseline, in that of the noise and the squared range
 LEAST_VARIANCE = 1e-9  # of that of the means: keeps the matrices regular
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Posterior of the configurations of a search.
+
+    Attributes:
+        means: posterior means to be minimised, configurations x objectives, on a level common to all.
+        draws: joint samples of the same, draws x configurations x objectives.
+        unit: difference of each objective that is a tie.
+        replays: what `draws` would be if `means` were exact and the same runs were repeated, for several
+            such studies: studies x draws x configurations x objectives.
+        freedom: degrees of freedom by which the size of the noise is known, by objective.
+    """
+
+    means: Array
+    draws: Array
+    unit: Array
+    replays: Array
+    freedom: Array
+
+    def non_dominated(self, rivals: Array | None = None) -> Array:
+        """Probability in [0, 1] that no other configuration dominates each.
+
+        The share of draws alone is too low: uncertainty blurs the trade-off, so that a draw dominates more
+        configurations than the truth does. The replays, where the truth is known, show by how much; all odds
+        are raised by the same factor.
+
+        Args:
+            rivals: positions of the configurations that are compared; the chance of any other is 0. All if
+                left out.
+
+        Source: J. Platt, Probabilistic Outputs for Support Vector Machines, 1999 (calibration by a logistic
+            curve; here its intercept alone, learned from a parametric bootstrap).
+        """
+        which = np.arange(len(self.means)) if rivals is None else rivals
+        said = np.concatenate([self.won(draws[:, which]).mean(axis=0) for draws in self.replays])
+        true = np.tile(self.won(self.means[None, which])[0], len(self.replays))
+        shift = _missing_odds(said, true, len(self.replays[0]))
+        found = np.zeros(len(self.means))
+        found[which] = _raised(self.won(self.draws[:, which]).mean(axis=0), shift, len(self.draws))
+        return found
+
+    def won(self, draws: Array) -> Array:
+        """Whether no other configuration dominates each, in each draw."""
+        import moocore
+
+        rounded = np.round(draws / self.unit)
+        return np.stack([moocore.is_nondominated(values, keep_weakly=True) for values in rounded])
+
+
+class StudyPosterior:
+    """The posterior of configurations by their numbers.
+
+    Args:
+        posterior: of all configurations.
+        numbers: of these, in its order.
+        rivals: numbers of those that may be on the front.
+        objectives: what is traded off.
+
+    Attributes:
+        chances: probability in [0, 1] that each is non-dominated, by number.
+    """
+
+    def __init__(
+        self,
+        posterior: Posterior,
+        numbers: Sequence[int],
+        rivals: Collection[int],
+        objectives: Sequence[Objective],
+    ) -> None:
+        self._posterior, self._objectives = posterior, tuple(objectives)
+        self._at = {number: at for at, number in enumerate(numbers)}
+        self._rivals = np.array([at for number, at in self._at.items() if number in rivals], dtype=int)
+        chances = posterior.non_dominated(self._rivals)
+        self.chances = {number: float(chances[at]) for number, at in self._at.items()}
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._at
+
+    def chance_of_any(self, numbers: Collection[int]) -> float:
+        """Probability that at least one of these configurations is non-dominated: the share of draws."""
+        some = [self._at[number] for number in numbers if number in self._at]
+        won = self._posterior.won(self._posterior.draws[:, self._rivals])
+        return float(won[:, np.isin(self._rivals, some)].any(axis=1).mean())
+
+    def means(self, number: int) -> Array:
+        """What is expected of a configuration, to be minimised, on a level that all configurations share."""
+        return self._posterior.means[self._at[number]]  # type: ignore[no-any-return]
+
+    def difference(self, to: int, start: int, objective: Objective, pairs: int = 0) -> Difference:
+        """What changes from one configuration to another in an objective, in its unit."""
+        posterior, column = self._posterior, self._objectives.index(objective)
+        a, b = self._at[to], self._at[start]
+        mean = float(signs([objective])[0] * (posterior.means[a, column] - posterior.means[b, column]))
+        gaps = posterior.draws[:, a, column] - posterior.draws[:, b, column]
+        known = np.ptp(gaps) == 0 or np.isinf(posterior.unit[column])
+        return Difference.of(
+            mean, 0.0 if known else float(np.std(gaps)), float(posterior.freedom[column]), pairs
+        )
 
 
 @one_thread()
@@ -90,7 +192,10 @@ def posterior_means(evaluations: Sequence[Evaluation], objectives: Sequence[Obje
 
 
 def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
-    """Values of each run, to be minimised, configurations x objectives x replications; the search's first."""
+    """Values of each run, to be minimised, configurations x objectives x replications; the search's first.
+
+    They are nan where a configuration was not run.
+    """
     parts = []
     for each in zip(*((one.objectives, one.validated, one.confirmed) for one in evaluations), strict=True):
         most = max(replications(known or {}) for known in each)
@@ -136,8 +241,7 @@ def fit(
     """The Gaussian processes of all runs of a search; None where no configuration was run twice.
 
     Args:
-        values: of each run, to be minimised, configurations x objectives x replications; nan where a
-            configuration was not run.
+        values: of each run, as `runs_of` gives them.
         configurations: their settings, all different.
         draws: samples to take.
         seed: of the samples.
@@ -167,9 +271,9 @@ def _objective(
     _, plain, rest = explained(runs, seen)
     alike = [at for at in range(len(plain)) if at != apart]
     similar = Fitted.of(places.among(alike), plain[alike], seed).correlation(places)
-    unit, noise = _unit(plain), noise_of(rest, plain, seen, similar)
-    size = float(np.sqrt(noise.covariance[0, 0]))  # what follows is in sizes of the noise
-    observed, around = least_squares(runs / size, seen, noise.covariance / size**2)
+    unit, (noise, freedom) = _unit(plain), noise_of(rest, plain, seen, similar)
+    size = float(np.sqrt(noise[0, 0]))  # what follows is in sizes of the noise
+    observed, around = least_squares(runs / size, seen, noise / size**2)
     prior = Fitted.of(places.among(alike), observed[alike], seed, around[np.ix_(alike, alike)])
     cover, nugget = prior.covariance(places)
     cover += nugget * np.eye(len(cover))
@@ -185,10 +289,33 @@ def _objective(
         anew = means + sampled(around, least, REPLAYS, rng)
         again = prior.mean + (anew - prior.mean) @ gain.T
     replays = again[:, None] + off[:REPLAYED]
-    return means * size, (means + off) * size, replays * size, unit, noise.freedom
+    return means * size, (means + off) * size, replays * size, unit, freedom
 
 
 def _unit(means: Array) -> float:
     """The difference that is a tie; infinite where the means do not vary at all."""
     varies = float(np.ptp(means))
     return ALIKE * varies if varies > 1e-9 * np.abs(means).max() else np.inf
+
+
+def _missing_odds(said: Array, true: Array, draws: int) -> float:
+    """Logarithm of the factor from stated odds to true ones, by maximum likelihood."""
+    log_odds = _log_odds(said, draws)
+
+    def misfit(shift: float) -> float:
+        # A weak prior makes the factor finite where all or none are true.
+        return float(np.sum(np.logaddexp(0, log_odds + shift) - true * (log_odds + shift)) + shift**2 / 2)
+
+    return float(minimize_scalar(misfit, bounds=(-5, 5), method="bounded").x)
+
+
+def _raised(shares: Array, shift: float, draws: int) -> Array:
+    """Shares of draws with their odds raised; 0 and 1 remain."""
+    raised = 1 / (1 + np.exp(-(_log_odds(shares, draws) + shift)))
+    return np.where((shares == 0) | (shares == 1), shares, raised)
+
+
+def _log_odds(shares: Array, draws: int) -> Array:
+    """Log-odds of shares of so many draws."""
+    inside = shares.clip(0.5 / draws, 1 - 0.5 / draws)
+    return np.asarray(np.log(inside / (1 - inside)))

@@ -2,8 +2,10 @@
 
 Run b of configuration i gives, in an objective, theta_i + beta_b + epsilon_ib. beta_b is the effect of the
 replication, whose random numbers all configurations share. epsilon_ib is noise, of one variance. In a
-replication, noise is the more alike the more alike the configurations are. Arrays of runs are configurations
-x replications, of one objective.
+replication, noise is the more alike the more alike the configurations are.
+
+Arrays of one objective, configurations x replications, are `runs`, the values, 0 where there is none; `seen`,
+which configuration was run in which replication; and `rest`, the residuals that `explained` gives.
 
 Source: X. Chen, B. Ankenman and B. Nelson, The Effects of Common Random Numbers on Stochastic Kriging
 Metamodels, ACM TOMACS 22(2), 2012 (noise of similar configurations).
@@ -12,7 +14,6 @@ Metamodels, ACM TOMACS 22(2), 2012 (noise of similar configurations).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import beta
@@ -30,10 +31,6 @@ def explained(runs: Array, seen: Array) -> tuple[Array, Array, Array]:
     """Replication effects, means of configurations without them, and residuals.
 
     The effects are least squares, 0 in the mean over replications.
-
-    Args:
-        runs: what each run gave; 0 where there is none.
-        seen: which configuration was run in which replication.
     """
     counts = seen.sum(axis=1)
     off = np.where(seen, runs - (runs.sum(axis=1) / counts)[:, None], 0.0)
@@ -45,28 +42,13 @@ def explained(runs: Array, seen: Array) -> tuple[Array, Array, Array]:
     return effects, means, np.where(seen, rest - means[:, None], 0.0)
 
 
-@dataclass(frozen=True)
-class Noise:
-    """Noise of the runs of an objective.
+def noise_of(rest: Array, means: Array, seen: Array, similar: Array) -> tuple[Array, float]:
+    """Covariance of the noise of configurations in a replication, and its size's degrees of freedom.
 
-    Attributes:
-        covariance: of the noise of all configurations in one replication.
-        freedom: degrees of freedom by which its size is known.
-    """
-
-    covariance: Array
-    freedom: float
-
-
-def noise_of(rest: Array, means: Array, seen: Array, similar: Array) -> Noise:
-    """The noise of runs, by how much they differ where configurations were run again.
-
-    How much of it similar configurations have in common is what makes the differences most likely.
+    Its size is how much runs differ where configurations were run again. How much of it similar
+    configurations have in common is what makes these differences most likely.
 
     Args:
-        rest: residuals, as `explained` gives them.
-        means: of the configurations.
-        seen: which configuration was run in which replication.
         similar: how similar configurations are: the prior correlation of their means.
 
     Source: H. Patterson and R. Thompson, Recovery of Inter-Block Information when Block Sizes are Unequal,
@@ -79,15 +61,14 @@ def noise_of(rest: Array, means: Array, seen: Array, similar: Array) -> Noise:
         beyond = beyond_effects(seen, alike)
         covariance = alike * variance(rest, means, seen, beyond)
         likelihood = _likelihood(rest[again], seen[again], covariance[np.ix_(again, again)])
-        tried.append((likelihood + PRIOR.logpdf(share), Noise(covariance, degrees_of_freedom(beyond))))
-    return max(tried, key=lambda one: one[0])[1]
+        tried.append((likelihood + PRIOR.logpdf(share), covariance, degrees_of_freedom(beyond)))
+    return max(tried, key=lambda one: one[0])[1:]
 
 
 def beyond_effects(seen: Array, alike: Array) -> list[tuple[Array, Array]]:
     """Who was run in each replication and in another, and the covariance of their noise around its mean.
 
     Args:
-        seen: which configuration was run in which replication.
         alike: covariance of the noise of all configurations in a replication.
     """
     repeated = seen & (seen.sum(axis=1) > 1)[:, None]
@@ -104,9 +85,6 @@ def degrees_of_freedom(beyond: Sequence[tuple[Array, Array]]) -> float:
 
     Without that they are n - k - m + 1, for n runs of k configurations in m replications.
 
-    Args:
-        beyond: as `beyond_effects` gives it.
-
     Source: F. Satterthwaite, An Approximate Distribution of Estimates of Variance Components, Biometrics
         Bulletin 2(6), 1946.
     """
@@ -120,14 +98,7 @@ def degrees_of_freedom(beyond: Sequence[tuple[Array, Array]]) -> float:
 
 
 def variance(rest: Array, means: Array, seen: Array, beyond: Sequence[tuple[Array, Array]]) -> float:
-    """Variance of a run, by the residuals.
-
-    Args:
-        rest: residuals, as `explained` gives them.
-        means: of the configurations.
-        seen: which configuration was run in which replication.
-        beyond: as `beyond_effects` gives it.
-    """
+    """Variance of a run, by the residuals; `beyond` is as `beyond_effects` gives it."""
     shown, counts = np.zeros(len(rest)), seen.sum(axis=1)
     for at, common in beyond:
         shown[at] += np.diag(common)
@@ -139,15 +110,10 @@ def variance(rest: Array, means: Array, seen: Array, beyond: Sequence[tuple[Arra
 
 
 def least_squares(runs: Array, seen: Array, noise: Array) -> tuple[Array, Array]:
-    """Means of configurations and their covariance, by generalised least squares.
+    """Means of configurations and their covariance, by generalised least squares, given that of the noise.
 
     Replication effects are random. Only differences of configurations are known; the level is that of
     `explained`.
-
-    Args:
-        runs: what each run gave; 0 where there is none.
-        seen: which configuration was run in which replication.
-        noise: its covariance, as `Noise` has it.
 
     Source: A. Aitken, On Least Squares and Linear Combination of Observations, 1936; H. Patterson and R.
         Thompson, Recovery of Inter-Block Information when Block Sizes are Unequal, Biometrika 58(3), 1971.
@@ -177,9 +143,7 @@ def _joined(runs: Array, seen: Array, noise: Array, common: float) -> tuple[Arra
     """Precision of the configurations' means, that times the means, and -2 times the log-likelihood at 0.
 
     Args:
-        runs: what each run gave.
-        seen: which configuration was run in which replication.
-        noise: its covariance.
+        noise: covariance of the configurations' noise.
         common: variance of the replication effects.
     """
     precision, pulled, misfit = np.zeros_like(noise), np.zeros(len(noise)), 0.0

@@ -77,11 +77,9 @@ class Fitted:
 
     @classmethod
     def of(cls, apart: Distances, values: Array, seed: int, noise: Array | None = None) -> Fitted:
-        """By maximum likelihood.
+        """By maximum likelihood from a value of each configuration.
 
         Args:
-            apart: how far the configurations are from each other.
-            values: of the quantity, by configuration.
             seed: of the choice of configurations to learn from where there are many.
             noise: covariance of the values around the configurations' means. Where it is left out, all have
                 equal noise, whose size is the nugget's.
@@ -119,14 +117,10 @@ class Fitted:
     def draws(
         self, apart: Distances, values: Array, which: Sequence[int], count: int, rng: np.random.Generator
     ) -> Array:
-        """Samples of means, draws x configurations, where the nugget is noise.
+        """Samples of the means of the configurations at `which`, draws x configurations; the nugget is noise.
 
         Args:
-            apart: how far configurations are from each other; those that were seen come first.
-            values: that these gave.
-            which: positions of the configurations that are asked for.
-            count: samples to take.
-            rng: draws them.
+            apart: how far configurations are from each other; those that gave `values` come first.
         """
         cover, noise = self.covariance(apart)
         seen = len(values)

@@ -151,10 +151,8 @@ class Archive:
         objectives: what was traded off.
         evaluations: successful ones, in the order of their numbers.
         failed: configurations that could not be evaluated.
-        sampler: name of the sampler.
         seed: of workloads and sampler.
         replications: of each configuration in the search.
-        budget: evaluations that were asked for.
         cases: names of the cases that every configuration was evaluated in; empty if there was one.
         robust: how an objective sums up the cases: `mean`, `worst` or `quantile:SHARE`.
         constraints: what a configuration must keep, in every case.
@@ -173,10 +171,8 @@ class Archive:
     objectives: tuple[Objective, ...]
     evaluations: tuple[Evaluation, ...]
     failed: tuple[Failed, ...] = ()
-    sampler: str = ""
     seed: int = 1
     replications: int = 1
-    budget: int = 0
     cases: tuple[str, ...] = ()
     robust: str = "mean"
     constraints: tuple[Constraint, ...] = ()

@@ -3,6 +3,9 @@
 A run is compared with the baseline's under common random numbers: what a workload makes every setting lose
 cancels. What counts is the mean over the replications: that a class lost jobs in one of ten runs by chance is
 no reason to refuse a configuration.
+
+In all functions, `configuration` and `baseline` are metrics of two runs with common random numbers, by name,
+and `bounds` is what is allowed.
 """
 
 from __future__ import annotations
@@ -12,7 +15,6 @@ from math import isfinite, nan
 
 from gridtune.model.metrics.registry import QUEUE, define
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Constraint
-from gridtune.scenarios.execution.replicate import Metrics
 from gridtune.scenarios.tables.search import Starvation
 
 TOLERANCE = 0.005  # share of the mandatory work: jobs that the end of a run happens to cut off
@@ -31,7 +33,7 @@ NO_MORE_LOSS = Constraint(EXCESS_LOSS, "<=", 0.0)
 NO_STARVATION = Constraint(EXCESS_WAIT, "<=", 0.0, "s")
 
 
-def excess_losses(configuration: Metrics, baseline: Metrics) -> dict[str, float]:
+def excess_losses(configuration: Mapping[str, float], baseline: Mapping[str, float]) -> dict[str, float]:
     """What a run loses beyond another one, of all and of each class of jobs; means at most 0 are allowed.
 
     Which jobs still run when a run ends is partly chance: up to `TOLERANCE` more of them is no loss. What was
@@ -40,16 +42,12 @@ def excess_losses(configuration: Metrics, baseline: Metrics) -> dict[str, float]
     `OF_CLASS` of its own work, unless that is a single job: little work can be all that a class of short jobs
     has, and serving large ones would make up for losing it.
 
-    Args:
-        configuration, baseline: metrics of two runs with common random numbers.
-
     Returns:
         `EXCESS_LOSS` and, of each class that both have, `EXCESS_LOSS.CLASS`: beyond what a class may lose.
     """
 
     def more(name: str) -> float:
-        after, before = (run[name].value if name in run else 0.0 for run in (configuration, baseline))
-        return after - before
+        return configuration.get(name, 0.0) - baseline.get(name, 0.0)
 
     excess = more("lost_fraction") - min(TOLERANCE, max(0.0, more("cut_off_fraction")))
     withheld = max(map(more, WITHHELD))
@@ -82,24 +80,18 @@ def failing(configuration: Mapping[str, float], baseline: Mapping[str, float]) -
     return tuple(found)
 
 
-def excess_waits(configuration: Metrics, baseline: Metrics, bounds: Starvation) -> dict[str, float]:
+def excess_waits(
+    configuration: Mapping[str, float], baseline: Mapping[str, float], bounds: Starvation
+) -> dict[str, float]:
     """By how much a run exceeds the waits that it may have, in seconds; means at most 0 are allowed.
 
     Of each class of sizes and of run times, of each queue of a log, of the users who wait longest, and the
     longest wait.
 
-    Args:
-        configuration, baseline: metrics of two runs with common random numbers.
-        bounds: what is allowed.
-
     Returns:
         `EXCESS_WAIT`, of the worst class, and `EXCESS_WAIT.CLASS` of each that both runs have.
     """
-    after, before = (
-        {name: metric.value for name, metric in run.items() if name.startswith((LONGEST, *CLASSES))}
-        for run in (configuration, baseline)
-    )
-    each = _beyond(after, before, bounds)
+    each = _beyond(configuration, baseline, bounds)
     worst = max(each.values(), default=0.0)
     kinds = {name.partition(".")[2].removeprefix("size-") or "longest": each[name] for name in each}
     return {EXCESS_WAIT: worst} | {f"{EXCESS_WAIT}.{kind}": excess for kind, excess in kinds.items()}
@@ -108,12 +100,7 @@ def excess_waits(configuration: Metrics, baseline: Metrics, bounds: Starvation) 
 def worst_wait(
     configuration: Mapping[str, float], baseline: Mapping[str, float], bounds: Starvation
 ) -> str | None:
-    """The metric of the wait that is farthest beyond what it may be; None if all keep their bounds.
-
-    Args:
-        configuration, baseline: metrics by name.
-        bounds: what is allowed.
-    """
+    """The metric of the wait that is farthest beyond what it may be; None if all keep their bounds."""
     beyond = _beyond(configuration, baseline, bounds)
     worst = max(beyond, key=beyond.__getitem__, default=None)
     return worst if worst is not None and beyond[worst] > 0 else None

@@ -9,10 +9,9 @@ from math import isfinite, nan
 from gridtune.optimize.front.changes import Change, change
 from gridtune.optimize.records.evaluations import Evaluation, Failed, Objective
 from gridtune.optimize.runs.evaluator import Evaluator
-from gridtune.optimize.runs.table import evaluated
+from gridtune.optimize.runs.table import Measured, evaluated
 from gridtune.optimize.search_space.constraints import excesses, violation
 from gridtune.optimize.search_space.space import Configuration, key
-from gridtune.scenarios.execution.replicate import Metrics
 
 
 @dataclass(frozen=True)
@@ -104,13 +103,13 @@ def means_of(metrics: Mapping[str, Sequence[float]]) -> dict[str, float]:
     return {name: sum(values) / len(values) for name, values in metrics.items()}
 
 
-def _metrics(by_case: Sequence[Sequence[Metrics]]) -> dict[str, tuple[float, ...]]:
+def _metrics(by_case: Sequence[Sequence[Measured]]) -> dict[str, tuple[float, ...]]:
     """Each metric by name, one value per replication."""
     names = sorted({name for case in by_case for run in case for name in run})
     return {name: tuple(_mean(name, runs) for runs in zip(*by_case, strict=True)) for name in names}
 
 
-def _mean(name: str, runs: Sequence[Metrics]) -> float:
+def _mean(name: str, runs: Sequence[Measured]) -> float:
     """The mean of a metric over the cases in which it is finite; not a number if there is none."""
-    values = [run[name].value for run in runs if name in run and isfinite(run[name].value)]
+    values = [run[name] for run in runs if isfinite(run.get(name, nan))]
     return sum(values) / len(values) if values else nan

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
 from gridtune.optimize.report.progress import Best, Progress
-from gridtune.optimize.runs.stored import BUDGET, UNITS, archive_of
+from gridtune.optimize.runs.stored import archive_of
 from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_VALIDATION, Entry, Place, RunTable
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.optimize.search_space.settings import Settings
@@ -79,8 +79,7 @@ class Evaluator:
     @property
     def archive(self) -> Archive:
         """All there is, as plain data."""
-        budget = self._study.attributes[BUDGET]
-        return archive_of(self._study.name, self.settings, self.entries, budget, len(self.table))
+        return archive_of(self._study.name, self.settings, self.entries, len(self.table))
 
     def cost(self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]) -> int:
         """Runs that configurations would take under these replications, those of the baseline included."""
@@ -186,13 +185,13 @@ class Evaluator:
             [table.task(one, configuration) for one in some]
             for configuration, some in zip(configurations, places, strict=True)
         ]
-        known = [{at: table[one] for at, one in enumerate(some) if one in table} for some in places]
+        # What they gave is in the table; to know that they are there is enough.
+        known: list[dict[int, Metrics]] = [
+            {at: {} for at, one in enumerate(some) if one in table} for some in places
+        ]
 
         def heard(group: int, at: int, result: Metrics) -> None:
-            units = len(table.units)
             row = table.add(places[group][at], result, configurations[group])
-            if len(table.units) > units:  # at once: nobody knows them after a kill if no run is left to do
-                self._study.set_attribute(UNITS, dict(table.units))
             self.simulated += 1
             self._study.append([row])
             failures = sum(isinstance(one, Failed) for one in self.known.values())

@@ -23,9 +23,8 @@ from gridtune.optimize.studies.study import OpenStudy, open_study
 from gridtune.scenarios.errors import ScenarioError
 
 # Attributes of a study.
-UNITS, RECOMMENDATIONS, REFUSED, ENDED, ASKED = "units", "recommendations", "refused", "ended", "asked"
-BUDGET, REMARKS, BLAMED = "budget", "remarks", "blamed"
-
+RECOMMENDATIONS, REFUSED, BLAMED, REMARKS = "recommendations", "refused", "blamed", "remarks"
+ENDED, ASKED = "ended", "asked"
 
 Times = tuple[datetime, datetime]  # local time at which a configuration was proposed, and its last run ended
 
@@ -72,7 +71,7 @@ def times_of(trials: Mapping[int, FrozenTrial]) -> dict[int, Times]:
     }
 
 
-def archive_of(name: str, settings: Settings, entries: Sequence[Entry], budget: int, runs: int) -> Archive:
+def archive_of(name: str, settings: Settings, entries: Sequence[Entry], runs: int) -> Archive:
     """All that a search has evaluated as plain data, without recommendations; see `Archive`."""
     evaluations = tuple(entry for entry in entries if isinstance(entry, Evaluation))
     baseline = settings.baseline
@@ -83,10 +82,8 @@ def archive_of(name: str, settings: Settings, entries: Sequence[Entry], budget: 
         objectives=settings.objectives,
         evaluations=evaluations,
         failed=tuple(entry for entry in entries if not isinstance(entry, Evaluation)),
-        sampler=settings.sampler,
         seed=settings.seed,
         replications=settings.replications,
-        budget=budget,
         cases=tuple(case.name for case in settings.cases),
         robust=settings.robust,
         constraints=settings.constraints,
@@ -115,7 +112,7 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
         recommendations = TypeAdapter(tuple[Recommendation, ...]).validate_python(kept)
         refused = {int(number): tuple(names) for number, names in attributes.get(REFUSED, {}).items()}
         blamed = TypeAdapter(dict[int, Harm]).validate_python(attributes.get(BLAMED, {}))
-    table = RunTable(settings, found.runs, attributes.get(UNITS))
+    table = RunTable(settings, found.runs)
     entries = list[Entry]()
     for number, trial in sorted(found.trials.items()):
         values = dict(trial.params)
@@ -131,7 +128,7 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
             f"note: the search has not ended: {len(entries)} configurations are kept; "
             "it is under way, or was interrupted and --resume continues it",
         )
-    archive = archive_of(found.name, settings, entries, attributes.get(BUDGET, len(entries)), len(found.runs))
+    archive = archive_of(found.name, settings, entries, len(found.runs))
     remarks = tuple(attributes.get(REMARKS, ()))
     archive = replace(
         archive, recommendations=recommendations, refused=refused, blamed=blamed, remarks=remarks

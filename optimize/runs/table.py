@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from math import inf, isfinite
+from math import inf, isfinite, nan
 from typing import NamedTuple
 
-from gridtune.model.metrics.registry import Metric
+from gridtune.model.metrics.registry import definition
 from gridtune.model.streams import HELD_OUT
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Estimate, Evaluation, Failed, Objective
 from gridtune.optimize.replication.guards import NO_MORE_LOSS, NO_STARVATION, excess_losses, excess_waits
@@ -19,12 +19,13 @@ from gridtune.optimize.search_space.cases import summed_up
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.optimize.studies.tables import Run
-from gridtune.scenarios.execution.replicate import Metrics, Task, summarise
+from gridtune.scenarios.execution.replicate import Metrics, Task
 from gridtune.scenarios.tables.search import Starvation
 
 FIRST_VALIDATION = HELD_OUT
 FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATION + 2000
 Entry = Evaluation | Failed
+Measured = Mapping[str, float]  # what a run gave, by metric
 
 
 class Place(NamedTuple):
@@ -48,22 +49,22 @@ class RunTable:
         guarded: whether each run is compared with the baseline's under common random numbers.
     """
 
-    def __init__(
-        self, settings: Settings, rows: Iterable[Run] = (), units: dict[str, str] | None = None
-    ) -> None:
+    def __init__(self, settings: Settings, rows: Iterable[Run] = ()) -> None:
         self.settings = settings
         self._loss, self._waits = (one in settings.constraints for one in (NO_MORE_LOSS, NO_STARVATION))
         self.guarded = self._loss or self._waits
         self._cases = [case.name for case in settings.run_in]
         self._baseline = key({})
         self._same = self._baseline if settings.baseline is None else key(settings.baseline.configuration)
-        self._known: dict[Place, Metrics] = {}
-        self.units = dict(units or {})
-        for row in rows:
-            if place := self.place(row):
-                self._known[place] = {
-                    name: Metric(value, self.units.get(name, "")) for name, value in row.metrics.items()
-                }
+        self._known: dict[Place, Measured] = {
+            place: row.metrics for row in rows if (place := self.place(row)) is not None
+        }
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Units of the metrics, by name."""
+        names = set().union(*self._known.values())
+        return {name: known.unit for name in names if (known := definition(name))}
 
     def place(self, row: Run) -> Place | None:
         """Which run a row is of; None if it is of none of this search."""
@@ -83,24 +84,20 @@ class RunTable:
     def __contains__(self, place: Place) -> bool:
         return place in self._known
 
-    def __getitem__(self, place: Place) -> Metrics:
-        return self._known[place]
-
     def add(self, place: Place, metrics: Metrics, configuration: Configuration) -> Run:
         """Take a run in.
 
         Returns:
             The run as a row of the table that a study keeps.
         """
-        self._known[place] = metrics
-        self.units.update({name: metric.unit for name, metric in metrics.items()})
+        self._known[place] = values = {name: metric.value for name, metric in metrics.items()}
         validation = place.replication >= FIRST_VALIDATION
         return Run(
             {} if place.name == self._baseline else configuration,
             self._cases[place.case],
             place.replication - (FIRST_VALIDATION if validation else 0),
             validation,
-            {name: metric.value for name, metric in metrics.items()},
+            values,
         )
 
     def places(self, configuration: Configuration, replications: Iterable[int]) -> list[Place]:
@@ -122,7 +119,7 @@ class RunTable:
             count += 1
         return count
 
-    def runs(self, configuration: Configuration, replications: Sequence[int]) -> list[list[Metrics]]:
+    def runs(self, configuration: Configuration, replications: Sequence[int]) -> list[list[dict[str, float]]]:
         """What a configuration gave, by case, then by replication, with what it loses beyond the baseline.
 
         A class without jobs in some runs waits no longer there: its mean is above 0 if that of the others is.
@@ -132,7 +129,7 @@ class RunTable:
         for case in found if self._waits else ():
             classes = {name for run in case for name in run if name.startswith(f"{EXCESS_WAIT}.")}
             for run in case:
-                run.update((name, Metric(0.0, "s")) for name in classes - run.keys())
+                run.update(dict.fromkeys(classes - run.keys(), 0.0))
         return found
 
     def entry(
@@ -157,26 +154,17 @@ class RunTable:
     def _starvation(self) -> Starvation:
         return self.settings.scenario.spec.searching.starvation
 
-    def _compared(self, place: Place) -> Metrics:
-        run = self._known[place]
-        if not self.guarded:
-            return run
+    def _compared(self, place: Place) -> dict[str, float]:
+        run = dict(self._known[place])
         # Where the baseline fails it loses everything that there is, and no configuration can lose more.
-        baseline = self._known.get(place._replace(name=self._baseline), run | _FAILED)
-        found = dict(run)
-        if self._loss:
-            found |= {name: Metric(value, "") for name, value in excess_losses(run, baseline).items()}
-        if self._waits:
-            waits = excess_waits(run, baseline, self._starvation)
-            found |= {name: Metric(value, "s") for name, value in waits.items()}
-        return found
-
-
-_FAILED: Metrics = {"lost_fraction": Metric(1.0, "")}
+        baseline = self._known.get(place._replace(name=self._baseline), run | {"lost_fraction": 1.0})
+        losses = excess_losses(run, baseline) if self._loss else {}
+        waits = excess_waits(run, baseline, self._starvation) if self._waits else {}
+        return run | losses | waits
 
 
 def evaluated(
-    number: int, values: Configuration, runs: Sequence[Sequence[Metrics]], settings: Settings, first: int = 0
+    number: int, values: Configuration, runs: Sequence[Sequence[Measured]], settings: Settings, first: int = 0
 ) -> Evaluation | Failed:
     """The evaluation of a configuration; failed if an objective or constraint is not finite in a run.
 
@@ -186,8 +174,8 @@ def evaluated(
     summaries: list[dict[str, Estimate]] = []
     estimates: dict[str, dict[str, Estimate]] = {}
     for case, replications in zip(settings.run_in, runs, strict=True):
-        # Without units, which only the runs done now would have.
-        summary = {name: replace(one, unit="") for name, one in summarise(replications).items()}
+        every = dict.fromkeys(name for run in replications for name in run)
+        summary = {name: Estimate.of([run.get(name, nan) for run in replications]) for name in every}
         # A class of jobs may be compared with the baseline's in some runs only.
         names = settings.watched(
             [name for name in replications[0] if all(name in run for run in replications)]

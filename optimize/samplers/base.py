@@ -70,7 +70,7 @@ class Sampler(ABC):
         """The next batch; empty if it has no more to propose. Configurations may repeat."""
 
     def tell(self, results: Sequence[Result]) -> None:  # noqa: B027
-        """What became of the batch asked for last, in its order; a sampler may learn nothing of it."""
+        """What became of the batch asked for last, in its order, for a sampler that knows no constraints."""
 
     def inform(  # noqa: B027
         self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
@@ -81,12 +81,12 @@ class Sampler(ABC):
         """
 
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
-        """What became of the batch in a search with constraints, in its order.
+        """What became of the batch asked for last, in its order; a search calls this.
 
-        A sampler that knows constraints overrides this; to any other, what breaks one has failed.
+        A sampler that knows constraints overrides it; to any other, what breaks one has failed.
 
         Args:
-            results: see `tell`.
+            results: of each configuration.
             excesses: of each configuration; see `optimize.search_space.constraints.excesses`. Empty where the
                 evaluation failed.
         """

@@ -68,19 +68,14 @@ class OptunaSampler(Sampler):
                 configuration[one.path] = trial.suggest_float(one.path, one.low, one.high, log=one.log)
         return configuration
 
-    def tell(self, results: Sequence[Result]) -> None:
-        """Learn from the batch."""
-        from optuna.trial import TrialState
-
-        for trial, result in zip(self._asked, results, strict=True):
-            self._study.tell(trial, result, state=TrialState.FAIL if result is None else None)
-
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """Learn from the batch; Optuna compares by what constraints are broken by."""
-        for trial, excess in zip(self._asked, excesses, strict=True):
+        from optuna.trial import TrialState
+
+        for trial, result, excess in zip(self._asked, results, excesses, strict=True):
             for name, value in excess.items():
                 trial.set_constraint(name, value)
-        self.tell(results)
+            self._study.tell(trial, result, state=TrialState.FAIL if result is None else None)
 
     def inform(
         self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
@@ -102,11 +97,7 @@ class OptunaSampler(Sampler):
 
 @register("tpe", "tree-structured Parzen estimator (Optuna): takes 10 to 60 ms to propose a configuration")
 class Tpe(OptunaSampler):
-    """Multi-objective TPE, one model per parameter, so that conditions cost it nothing.
-
-    A batch of 8 with constant liar found fronts as good as single proposals did on three test problems at 200
-    evaluations, where the multivariate form was worse on two and equal on the third.
-    """
+    """Multi-objective TPE, one model per parameter, so that conditions cost it nothing."""
 
     flat: ClassVar[bool] = False
     most_batch: ClassVar[int] = 8
@@ -122,24 +113,20 @@ class OptunaGenetic(GeneticSampler, OptunaSampler):
 
     They have simulated binary crossover and polynomial mutation: Optuna's default, uniform crossover, finds
     much worse fronts.
-
-    Attributes:
-        algorithm: its name in `optuna.samplers`.
     """
 
-    algorithm: ClassVar[str]
+    algorithm: ClassVar[str]  # its name in `optuna.samplers`
 
     def _make(self) -> BaseSampler:
         from optuna import samplers
         from optuna.samplers.nsgaii import PolynomialMutation, SBXCrossover
 
-        made: BaseSampler = getattr(samplers, self.algorithm)(
+        return getattr(samplers, self.algorithm)(  # type: ignore[no-any-return]
             population_size=self.batch,
             crossover=SBXCrossover(),
             mutation=PolynomialMutation(),
             seed=self.seed,
         )
-        return made
 
 
 @register("nsga2", "NSGA-II (Optuna): for 1,000 evaluations and more")

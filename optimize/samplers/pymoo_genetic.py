@@ -67,10 +67,6 @@ class PymooSampler(GeneticSampler):
             for genes in self._asked.get("X")
         ]
 
-    def tell(self, results: Sequence[Result]) -> None:
-        """Learn from the batch."""
-        self.learn(results, [{}] * len(results))
-
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """Learn from the batch; pymoo prefers feasible configurations, then the least violation."""
         from pymoo.core.evaluator import Evaluator

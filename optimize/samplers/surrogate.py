@@ -88,10 +88,6 @@ class Surrogate(Sampler):
             self._asked = [*batch, *self._random(self.batch - len(batch))]
         return self._asked
 
-    def tell(self, results: Sequence[Result]) -> None:
-        """Learn from the batch."""
-        self.inform(self._asked, results, [{}] * len(results))
-
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """Learn from the batch, and from what it breaks."""
         self.inform(self._asked, results, excesses)

@@ -15,11 +15,5 @@ and takes from the table what has been run before: equal seeds make equal propos
 | a URL of SQLite, PostgreSQL or MySQL | Optuna's tables | `gridtune_runs` in the same database |
 | None | in memory | none |
 
-Modules and what they give:
-
-- `study`: `open_study` for writing (one writer at a time), `OpenStudy`, `stored_settings`.
-- `reading`: `read_study`, which never writes, and `StoredStudy`.
-- `places`: `study_place`, what is meant by the STUDY of a command line.
-- `tables`: `Run`, a row of the table, and how rows are read and written.
-- `databases`, `journals`: how databases and journal files are read and written.
+`study` opens one for writing, one writer at a time; `reading` never writes.
 """

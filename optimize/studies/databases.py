@@ -70,8 +70,7 @@ def reason(error: BaseException) -> str:
 def url_of(where: str | Path) -> URL:
     """The URL of a database with its driver, or of an SQLite file.
 
-    Raises:
-        ScenarioError: it is no URL, names no file, or its driver is missing.
+    A `ScenarioError` if it is no URL, names no file, or its driver is missing.
     """
     if isinstance(where, Path):
         return URL.create("sqlite", database=str(where))
@@ -118,8 +117,7 @@ def open_for_writing(url: URL) -> RDBStorage:
 def open_for_reading(url: URL) -> RDBStorage | None:
     """A database to look at (of an SQLite file a copy in memory); None if it holds nothing yet.
 
-    Raises:
-        ScenarioError: it is a database of something else.
+    A `ScenarioError` if it is a database of something else.
     """
     file = file_of(url)
     if file is not None and kind_of(file) in ("nothing", "empty"):

@@ -36,11 +36,7 @@ def is_url(where: str | Path) -> bool:
 
 
 def journal_in(where: str | Path) -> Path:
-    """The journal of a folder, or the journal file itself.
-
-    Raises:
-        ScenarioError: it is a URL that has lost its slashes, as `sqlite:studies.db`.
-    """
+    """The journal of a folder, or the journal file itself; not a URL that has lost its slashes."""
     if SCHEME.match(str(where)):
         raise ScenarioError(f"{where}: neither a URL, which has ://, nor a path, unless ./ precedes it")
     path = Path(where)

@@ -10,14 +10,15 @@ from typing import Any
 
 import optuna
 from optuna import Study
-from optuna.storages import BaseStorage
+from optuna.storages import BaseStorage, JournalStorage
+from optuna.storages.journal import BaseJournalBackend
 from optuna.trial import FrozenTrial
 from sqlalchemy import URL
 
-from gridtune.optimize.studies import databases, journals
+from gridtune.optimize.studies import databases
 from gridtune.optimize.studies.databases import reason, shown
-from gridtune.optimize.studies.places import is_url, journal_in, kind_of, study_place, table_beside
-from gridtune.optimize.studies.tables import DatabaseTable, FileTable, Run, runs_of
+from gridtune.optimize.studies.places import is_url, journal_in, json_of, kind_of, study_place, table_beside
+from gridtune.optimize.studies.tables import DatabaseTable, FileTable, Run, broken, runs_of
 from gridtune.scenarios.errors import ScenarioError
 
 SETTINGS = "gridtune"  # the study's attribute that holds the settings of the search
@@ -79,8 +80,7 @@ def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool 
 def stored_settings(where: str | Path | None, name: str) -> Mapping[str, Any] | None:
     """The settings of a study that could be resumed; None if there is none. Nothing is changed.
 
-    Raises:
-        ScenarioError: it cannot be reached or resumed, or was made by something else.
+    A `ScenarioError` if it cannot be reached or resumed, or was made by something else.
     """
     if where is None:
         return None
@@ -108,8 +108,7 @@ class Storage:
     def find(self, name: str, *, skip_broken: bool = False) -> StoredStudy | None:
         """The study of that name; None if there is none, or only the beginning of one.
 
-        Raises:
-            ScenarioError: it is of an earlier version or another program, or a line is broken.
+        A `ScenarioError` if it is of an earlier version or another program, or a line is broken.
         """
         if name not in optuna.get_all_study_names(self.optuna):
             return None
@@ -144,11 +143,7 @@ class Storage:
 
 
 def place_of(where: str | Path) -> URL | Path:
-    """The database or the journal that a place is, be it there or not.
-
-    Raises:
-        ScenarioError: it is something else, which is named, or cannot be looked at.
-    """
+    """The database or the journal that a place is, be it there or not; something else is refused by name."""
     if is_url(where):
         return databases.url_of(str(where))
     path = journal_in(where)
@@ -168,11 +163,7 @@ def is_server(place: URL | Path) -> bool:
 
 @contextmanager
 def looking(place: URL | Path, called: str, *, skip_broken: bool = False) -> Iterator[Storage | None]:
-    """A storage to read from; None if there is nothing yet.
-
-    Raises:
-        ScenarioError: it cannot be read.
-    """
+    """A storage to read from; None if there is nothing yet. A `ScenarioError` if it cannot be read."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with one_line(called, "reached" if is_server(place) else "read"):
         database = databases.open_for_reading(place) if isinstance(place, URL) else None
@@ -183,21 +174,59 @@ def looking(place: URL | Path, called: str, *, skip_broken: bool = False) -> Ite
                 database.remove_session()
                 database.engine.dispose()
         elif isinstance(place, Path) and kind_of(place) == "journal":
-            journal, notes = journals.open_for_reading(place, skip_broken=skip_broken)
+            journal, notes = _journal(place, skip_broken)
             yield Storage(called, journal, FileTable(table_beside(place)), notes)
         else:
             yield None
 
 
+class _ReadOnlyJournal(BaseJournalBackend):
+    """The records of a journal by their lines, and the line of the one that was read last."""
+
+    def __init__(self, records: Mapping[int, dict[str, Any]]) -> None:
+        self._records = records
+        self.line = 0
+
+    def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
+        """Records from a number on."""
+        for line, record in list(self._records.items())[log_number_from:]:
+            self.line = line
+            yield record
+
+    def append_logs(self, logs: list[dict[str, Any]]) -> None:
+        """Refused."""
+        raise OSError("opened for reading")
+
+
+def _journal(path: Path, skip_broken: bool) -> tuple[JournalStorage, tuple[str, ...]]:
+    """A journal of which nothing is changed, and a note for each line passed over.
+
+    A `ScenarioError` if a line is broken, or no operation on a study, and may not be passed over.
+    """
+    records, bad = dict[int, dict[str, Any]](), list[int]()
+    with path.open("rb") as file:
+        for number, text in enumerate(file, start=1):
+            record = json_of(text)
+            if isinstance(record, dict) and "op_code" in record:
+                records[number] = record
+            elif text.endswith(b"\n"):
+                bad.append(number)
+    while skip_broken or not bad:
+        journal = _ReadOnlyJournal(records)
+        try:
+            storage = JournalStorage(journal)
+        except Exception:  # Optuna takes records on trust
+            bad.append(journal.line)
+            del records[journal.line]
+        else:
+            passed = (f"note: {path}: line {number} is broken and was passed over" for number in sorted(bad))
+            return storage, tuple(passed)
+    raise ScenarioError(broken(f"{path}: line {bad[0]}"))
+
+
 @contextmanager
 def one_line(called: str, done: str, remedy: str = "") -> Iterator[None]:
-    """Turn what a file system or database has to say, each in its own way, into one line.
-
-    Args:
-        called: the place.
-        done: what cannot be done with it.
-        remedy: what to do then.
-    """
+    """Turn what a file system or database says into one line: what cannot be done, and the remedy."""
     try:
         yield
     except ScenarioError:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -14,13 +16,14 @@ from typing import Any, Literal, Self
 
 import optuna
 from optuna.distributions import BaseDistribution
-from optuna.storages import BaseStorage, InMemoryStorage
+from optuna.storages import BaseStorage, InMemoryStorage, JournalStorage
+from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 from optuna.trial import TrialState, create_trial
 from sqlalchemy import URL
 
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Failed
 from gridtune.optimize.search_space.constraints import excesses
-from gridtune.optimize.studies import databases, journals
+from gridtune.optimize.studies import databases
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import table_beside
 from gridtune.optimize.studies.reading import (
@@ -34,7 +37,15 @@ from gridtune.optimize.studies.reading import (
     one_line,
     place_of,
 )
-from gridtune.optimize.studies.tables import BEGUN, RESUMED, DatabaseTable, FileTable, Run, line_of
+from gridtune.optimize.studies.tables import (
+    BEGUN,
+    RESUMED,
+    DatabaseTable,
+    FileTable,
+    Run,
+    cut_unfinished,
+    line_of,
+)
 from gridtune.plain_text import hidden
 from gridtune.scenarios.errors import ScenarioError
 
@@ -42,20 +53,20 @@ Direction = Literal["minimize", "maximize"]
 LONGEST_NAME = 512  # characters, as Optuna's databases have it
 LONGEST_FAILURE = 300  # characters of a reason in a trial
 RESUME = "; what was written stays, --resume continues"
+LOCK = ".lock"  # that Optuna sets beside a journal while it writes
+PATIENCE = 2.0  # s that another program may take to write to a journal
 
 
 class OpenStudy:
     """A study that this process alone writes; use it as a context manager.
 
     Runs are in the table when `append` returns. A thread writes what goes to Optuna, as a database takes some
-    70 statements for a trial; `close` waits for it.
+    70 statements for a trial; `close` waits for it. Every method raises a `ScenarioError` once the storage
+    has stopped taking what is written.
 
     Attributes:
-        name: of the study.
         rows: runs that were known when it was opened, each once.
-        trials: one for each configuration, by its number in the search.
-        attributes: of the study, without the settings.
-        study: as Optuna has it.
+        name, trials, attributes, study: see `StoredStudy`.
     """
 
     def __init__(
@@ -75,11 +86,7 @@ class OpenStudy:
         self._last.set_result(None)  # nothing has failed
 
     def append(self, runs: Sequence[Run]) -> None:
-        """Add runs to the table.
-
-        Raises:
-            ScenarioError: it could not be written; the runs before the one that failed are there.
-        """
+        """Add runs to the table; of a write that fails the runs before it are there."""
         with one_line(self._called, "written", RESUME):
             self._check()
             if self._table is not None:
@@ -94,9 +101,6 @@ class OpenStudy:
             entry: what became of it.
             constraints: what it must keep.
             began, ended: when it was proposed, and when its last run ended.
-
-        Raises:
-            ScenarioError: the storage has stopped taking what is written.
         """
         if entry.number in self.trials:
             return
@@ -127,22 +131,14 @@ class OpenStudy:
         self._soon(self.study.add_trial, trial)
 
     def set_attribute(self, name: str, value: Any) -> None:
-        """Keep something in JSON's terms about the study.
-
-        Raises:
-            ScenarioError: the storage has stopped taking what is written.
-        """
+        """Keep something in JSON's terms about the study."""
         if name == SETTINGS:
             raise ValueError(f"{name} is the name of the settings")
         self.attributes[name] = value
         self._soon(self.study.set_user_attr, name, value)
 
     def close(self) -> None:
-        """Wait until everything is written, and let others write.
-
-        Raises:
-            ScenarioError: it could not be.
-        """
+        """Wait until everything is written, and let others write."""
         with self._stack, one_line(self._called, "written", RESUME):
             self._thread.shutdown()
             self._check()
@@ -231,7 +227,6 @@ def open_study(
 
 
 def _let_resume(called: str, found: StoredStudy | None, resume: bool) -> None:
-    """Let nobody go on with a study by accident."""
     if found is not None and not resume:
         raise ScenarioError(
             f"{called}: the study {found.name} exists; --resume continues it, --study names another"
@@ -263,10 +258,26 @@ def _opened(place: URL | Path, called: str, name: str, stack: ExitStack) -> Stor
         place.parent.mkdir(parents=True, exist_ok=True)
         hold = databases.writer_of(place, "", f"{place}: another search is writing it")
         stack.enter_context(closing(hold))
-        storage, table = journals.open_for_writing(place), FileTable(table_beside(place))
+        storage, table = _journal(place), FileTable(table_beside(place))
     stack.enter_context(closing(table))
     stack.callback(storage.remove_session)
     return Storage(called, storage, table)
+
+
+def _journal(path: Path) -> JournalStorage:
+    """A journal that this process alone writes, as far as searches go.
+
+    An end that a killed writer left unfinished is cut off, and its lock is removed.
+    """
+    real = os.path.realpath(path)
+    if os.path.exists(real):
+        cut_unfinished(Path(real))
+    end = time.monotonic() + PATIENCE
+    while os.path.lexists(real + LOCK) and time.monotonic() < end:
+        time.sleep(0.05)
+    with suppress(FileNotFoundError):
+        os.unlink(real + LOCK)
+    return JournalStorage(JournalFileBackend(real, JournalFileOpenLock(real)))
 
 
 def _made(storage: Storage, name: str, objectives: Mapping[str, Direction]) -> StoredStudy:

@@ -84,7 +84,6 @@ def parsed(text: str | bytes) -> tuple[str, Run | str] | None:
 
 
 def _number(stored: float | str) -> float:
-    """A metric as `line_of` writes it."""
     if type(stored) in (int, float) or stored in ("NaN", "Infinity", "-Infinity"):
         return float(stored)
     raise ValueError("no number")
@@ -98,10 +97,7 @@ def runs_of(
     Args:
         lines: with the place of each.
         study: name of the study; None is returned for its runs if the table does not know it.
-        skip_broken: whether to pass over broken lines.
-
-    Raises:
-        ScenarioError: a line is broken.
+        skip_broken: whether to pass over broken lines, else a `ScenarioError`.
     """
     found: dict[tuple[str, str, int, bool], Run] | None = None
     notes = []
@@ -199,11 +195,7 @@ class DatabaseTable:
             yield f"{self._called}: row {number} of {RUNS.name}", str(line)
 
     def append(self, study: str, lines: Sequence[str]) -> None:
-        """Add rows in one transaction.
-
-        Raises:
-            sqlalchemy.exc.SQLAlchemyError: the database does not take them.
-        """
+        """Add rows in one transaction."""
         if lines:
             with self._engine.begin() as connection:
                 connection.execute(insert(RUNS), [{"study": study, "run": line} for line in lines])
@@ -214,11 +206,7 @@ class DatabaseTable:
 
 
 def cut_unfinished(path: Path) -> None:
-    """End a file of lines of JSON with a whole line: what has no end is cut off, unless it is whole.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """End a file of lines of JSON with a whole line: what has no end is cut off, unless it is whole."""
     text = path.read_bytes()
     tail = text.rpartition(b"\n")[2]
     if tail:

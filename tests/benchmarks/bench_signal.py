@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.replication.guards import excess_losses
 from gridtune.optimize.samplers.space_filling import RandomPoints
 from gridtune.optimize.search_space.space import Space
@@ -96,12 +95,8 @@ def summed_up(name: str, work: Path) -> dict[str, Any]:
 
 def _loss(runs: dict[int, dict[str, float]], baseline: dict[int, dict[str, float]]) -> float:
     """What a configuration loses beyond the baseline, as a search sees it: of all work or a class."""
-    losses = [excess_losses(_as_metrics(runs[k]), _as_metrics(baseline[k])) for k in range(STREAMS)]
+    losses = [excess_losses(runs[k], baseline[k]) for k in range(STREAMS)]
     return max(sum(one[name] for one in losses) / STREAMS for name in losses[0])
-
-
-def _as_metrics(values: dict[str, float]) -> dict[str, Metric]:
-    return {name: Metric(value, "") for name, value in values.items()}
 
 
 def _has(runs: dict[int, dict[str, float]], metric: str) -> bool:

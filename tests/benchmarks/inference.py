@@ -21,7 +21,7 @@ from unittest.mock import patch
 import numpy as np
 
 from gridtune.optimize import search as loop
-from gridtune.optimize.inference import gaussian_process, noise, posterior
+from gridtune.optimize.inference import gaussian_process, noise
 from gridtune.optimize.replication.compare import Array
 from tests.benchmarks.arenas import arena
 from tests.benchmarks.rows import rows_of
@@ -45,7 +45,7 @@ def no_effects(runs: Array, seen: Array) -> tuple[Array, Array, Array]:
 
 PARTS: Mapping[str, tuple[tuple[Any, str, Any], ...]] = {
     WHOLE: (),
-    "raised odds": ((posterior, "_missing_odds", lambda *_: 0.0),),
+    "raised odds": ((gaussian_process, "_missing_odds", lambda *_: 0.0),),
     "correlated noise": ((noise, "SHARES", (1e-6,)),),
     "effects of replications": (
         (gaussian_process, "explained", no_effects),
