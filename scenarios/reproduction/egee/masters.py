@@ -68,7 +68,7 @@ def itu(bench: Workbench) -> list[Claim]:
         hypothesis(
             "R7b",
             "itu",
-            "busy workers are about the pool until the last long tasks",
+            "nearly all workers are busy until the last long tasks",
             "section 4.1.4, figure 10",
             Finding(
                 "busy over available workers, from 500 s to three quarters of the time",
@@ -143,7 +143,7 @@ def geant4(bench: Workbench) -> list[Claim]:
                 low=0,
                 strict=True,
             ),
-            reason="the paper does not say how many submissions the plain grid lost: R9a assumes 10 %",
+            reason="the paper does not say how many submissions were lost (R9a assumes 10 %)",
         ),
     ]
 

@@ -104,7 +104,7 @@ def overhead(bench: Workbench) -> list[Claim]:
             "the overhead of short jobs is an order of magnitude above their execution",
             "section 2.2, figures 3 and 4",
             Finding("median overhead ratio of jobs below 10 s", mean(made["ratio"]), low=10),
-            reason=f"minutes of latency, which the paper gives, over seconds of the {LAW}",
+            reason=f"minutes of latency, as in the paper, divided by seconds of the {LAW}",
         ),
         contradiction(
             "R6d",
@@ -114,8 +114,8 @@ def overhead(bench: Workbench) -> list[Claim]:
             Finding("mean run time, s", mean(made["runtime"]), 1.5, 2.5),
             Finding("standard deviation, s", mean(made["deviation"]), 0.9e4, 1.1e4),
             clash=LARGEST_DEVIATION < DEVIATION,
-            arithmetic=f"with {JOBS:,} times of mean {MEAN:g} s it is at most {LARGEST_DEVIATION:.0f} s; "
-            "2 s is read as the median",
+            arithmetic=f"with {JOBS:,} jobs of mean {MEAN:g} s, the deviation is at most "
+            f"{LARGEST_DEVIATION:.0f} s; 2 s is taken as the median",
         ),
     ]
 

@@ -40,7 +40,7 @@ def slots(bench: Workbench) -> list[Claim]:
         hypothesis(
             "R5a",
             "slots",
-            "each class maps to the full range of processors",
+            "each class may use every processor",
             "section 3.2, figure 6",
             *(
                 Finding(
