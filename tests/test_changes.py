@@ -50,6 +50,13 @@ def test_other_metrics_that_change_significantly_are_told_the_relatively_largest
     assert [one.better for one in found[:2]] == [False, True], "of unknown metrics less is better"
 
 
+def test_more_may_be_better_in_a_class_as_over_all():
+    risen = tuple(value * 2 for value in BASE)
+    for name, better in (("completed.local", True), ("waiting_mean.local", False)):
+        (found,) = other_changes((), {name: BASE}, {name: risen})
+        assert found.better is better
+
+
 def test_the_more_metrics_are_looked_at_the_surer_each_must_be():
     zeros, risen = (0.0,) * 5, (1.0, 2.0, 1.5, 2.5, 0.9)
     p = 1 - difference(risen, zeros).confidence

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gridtune.model.metrics.registry import METRICS, definition
+from gridtune.model.metrics.registry import definition
 from gridtune.optimize.front.front import Front, all_values
 from gridtune.optimize.records.difference import Change, Difference, difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective, of_class, side_by_side
@@ -45,9 +45,9 @@ def other_changes(objectives: Sequence[Objective], start: Runs, to: Runs) -> tup
     others = []
     for name in start:
         if name not in known and not of_class(name):
-            direction = METRICS[name].direction if name in METRICS else "minimize"
             meaning = definition(name)
-            others.append(Objective(name, direction, meaning.unit if meaning else ""))
+            direction, unit = (meaning.direction, meaning.unit) if meaning else ("minimize", "")
+            others.append(Objective(name, direction, unit))
     found = changes(others, start, to)
     clear = [one for one in found if one.difference.corrected(len(found)) == "clearly"]
     return tuple(sorted(clear, key=lambda one: (-one.relative, one.metric.name))[:OTHERS])

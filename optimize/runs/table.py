@@ -11,7 +11,6 @@ from functools import cached_property
 from math import inf, isfinite, nan
 from typing import NamedTuple
 
-from gridtune.model.metrics.registry import definition
 from gridtune.model.streams import HELD_OUT
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Estimate, Evaluation, Failed, Objective
 from gridtune.optimize.replication.guards import NO_MORE_LOSS, NO_STARVATION, excess_losses, excess_waits
@@ -59,12 +58,6 @@ class RunTable:
         self._known: dict[Place, Measured] = {
             place: row.metrics for row in rows if (place := self.place(row)) is not None
         }
-
-    @property
-    def units(self) -> dict[str, str]:
-        """Units of the metrics, by name."""
-        names = set().union(*self._known.values())
-        return {name: known.unit for name in names if (known := definition(name))}
 
     def place(self, row: Run) -> Place | None:
         """Which run a row is of; None if it is of none of this search."""
