@@ -39,10 +39,6 @@ class Run:
     validation: bool = False
     metrics: Mapping[str, float] = field(default_factory=dict)
 
-    def __repr__(self) -> str:
-        seed = "validation" if self.validation else "search"
-        return f"Run({len(self.values)} values, {self.case!r}, {seed} replication {self.replication})"
-
 
 def identity(run: Run) -> tuple[str, str, int, bool]:
     """What no two rows of a table have in common: configuration, case, replication, and kind of seed."""
