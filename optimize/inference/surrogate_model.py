@@ -34,15 +34,10 @@ STIFFNESS = 0.125  # of the priors on logarithms of sizes: 1 over their variance
 
 @dataclass(frozen=True)
 class Distances:
-    """Distances of configurations in each parameter, parameters x configurations x configurations.
-
-    Attributes:
-        squares: of distances.
-        shapes: correlations that fall off with them, of a parameter's own part.
-    """
+    """Distances of configurations in each parameter, parameters x configurations x configurations."""
 
     squares: Array
-    shapes: Array
+    shapes: Array  # correlations that fall off with the squares, of a parameter's own part
 
     def among(self, which: Sequence[int]) -> Distances:
         """Distances of some of the configurations, by their positions."""
@@ -65,15 +60,10 @@ def distances(coordinates: Sequence[Array]) -> Distances:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A surrogate of one quantity.
+    """A surrogate of one quantity."""
 
-    Attributes:
-        mean: far from all configurations.
-        sizes: logarithms of the sizes of the terms.
-    """
-
-    mean: float
-    sizes: Array
+    mean: float  # far from all configurations
+    sizes: Array  # logarithms of the sizes of the terms
 
     @classmethod
     def of(cls, apart: Distances, values: Array, seed: int, noise: Array | None = None) -> Fitted:

@@ -16,15 +16,10 @@ FEWEST = 5  # runs of each configuration, below which shares of bootstrap sample
 
 
 class Chance(NamedTuple):
-    """Shares of bootstrap samples for a configuration; None if there are too few replications.
+    """Shares of bootstrap samples for a configuration; None if there are too few replications."""
 
-    Attributes:
-        non_dominated: it keeps the constraints, and no other configuration that keeps them dominates it.
-        feasible: it keeps the constraints.
-    """
-
-    non_dominated: float | None
-    feasible: float | None
+    non_dominated: float | None  # it is feasible, and no other configuration that is dominates it
+    feasible: float | None  # it keeps the constraints
 
 
 def chances(

@@ -71,7 +71,7 @@ def non_dominated(values: Array) -> list[int]:
 
     if not len(values):
         return []
-    return [int(k) for k in np.flatnonzero(moocore.is_nondominated(values, keep_weakly=True))]
+    return np.flatnonzero(moocore.is_nondominated(values, keep_weakly=True)).tolist()
 
 
 def shares(values: Array) -> Array:

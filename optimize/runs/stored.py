@@ -31,21 +31,13 @@ Times = tuple[datetime, datetime]  # local time at which a configuration was pro
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search has found.
-
-    Attributes:
-        settings: what was searched, and how.
-        archive: every evaluation, validation runs included, and the recommendations.
-        notes: what a user should know, a line each.
-        simulated: runs done now; the others were known from an earlier part of the search.
-        times: when each configuration began and ended, by number; see `times_of`.
-    """
+    """What a search has found."""
 
     settings: Settings
     archive: Archive
-    notes: tuple[str, ...] = ()
-    simulated: int = 0
-    times: Mapping[int, Times] = field(default_factory=dict, compare=False)
+    notes: tuple[str, ...] = ()  # what a user should know, a line each
+    simulated: int = 0  # runs done now; the others were known from an earlier part of the search
+    times: Mapping[int, Times] = field(default_factory=dict, compare=False)  # by number, see `times_of`
 
 
 def open_trials(

@@ -28,16 +28,10 @@ Measured = Mapping[str, float]  # what a run gave, by metric
 
 
 class Place(NamedTuple):
-    """Which run.
+    """Which run."""
 
-    Attributes:
-        name: key of the configuration; that of no values at all for the baseline.
-        case: position of the case.
-        replication: number of the replication.
-    """
-
-    name: str
-    case: int
+    name: str  # key of the configuration; that of no values at all for the baseline
+    case: int  # position of the case
     replication: int
 
 

@@ -53,8 +53,7 @@ def table_beside(journal: Path) -> Path:
 def study_place(study: str | Path) -> str | Path:
     """The URL, journal or SQLite file that is meant by one of them, a folder of a search, or a table of runs.
 
-    Raises:
-        ScenarioError: there is nothing, or something else, which is named.
+    A `ScenarioError` names what else there is.
     """
     if is_url(study):
         return str(study)
@@ -89,9 +88,7 @@ def study_place(study: str | Path) -> str | Path:
 def kind_of(path: Path) -> str:
     """What is under a name: `nothing`, `empty`, `journal`, `sqlite`, `table`, or anything else in words.
 
-    Raises:
-        OSError: it cannot be read.
-        ScenarioError: it is no file.
+    A `ScenarioError` if it is a link to nothing.
     """
     try:
         found = path.stat()

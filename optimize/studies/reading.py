@@ -27,25 +27,15 @@ NUMBER, FAILURE = "number", "failure"  # attributes of trials
 
 @dataclass(frozen=True)
 class StoredStudy:
-    """What a search has left.
-
-    Attributes:
-        name: of the study.
-        settings: of the search.
-        runs: every run that is known, each once, in the order in which they ended.
-        trials: one for each configuration, by its number in the search.
-        attributes: of the study, without the settings.
-        study: as Optuna has it.
-        notes: what was passed over, a line each.
-    """
+    """What a search has left."""
 
     name: str
     settings: Mapping[str, Any]
-    runs: tuple[Run, ...]
-    trials: dict[int, FrozenTrial]
-    attributes: dict[str, Any]
-    study: Study = field(compare=False)
-    notes: tuple[str, ...] = ()
+    runs: tuple[Run, ...]  # every run that is known, each once, in the order in which they ended
+    trials: dict[int, FrozenTrial]  # one for each configuration, by its number in the search
+    attributes: dict[str, Any]  # of the study, without the settings
+    study: Study = field(compare=False)  # as Optuna has it
+    notes: tuple[str, ...] = ()  # what was passed over, a line each
 
 
 def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool = False) -> StoredStudy:
@@ -91,19 +81,12 @@ def stored_settings(where: str | Path | None, name: str) -> Mapping[str, Any] | 
 
 @dataclass(frozen=True)
 class Storage:
-    """Where studies are kept.
+    """Where studies are kept."""
 
-    Attributes:
-        called: as a user knows it.
-        optuna: the studies.
-        table: their runs; None in memory, where they are forgotten.
-        notes: what was passed over, a line each.
-    """
-
-    called: str
-    optuna: BaseStorage
-    table: FileTable | DatabaseTable | None
-    notes: tuple[str, ...] = ()
+    called: str  # as a user knows it
+    optuna: BaseStorage  # the studies
+    table: FileTable | DatabaseTable | None  # their runs; None in memory, where they are forgotten
+    notes: tuple[str, ...] = ()  # what was passed over, a line each
 
     def find(self, name: str, *, skip_broken: bool = False) -> StoredStudy | None:
         """The study of that name; None if there is none, or only the beginning of one.

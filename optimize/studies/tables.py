@@ -23,25 +23,13 @@ BEGUN, RESUMED = "begun", "resumed"  # lines that say when a search began or was
 
 @dataclass(frozen=True)
 class Run:
-    """One run: what was set, on what it ran, and what came of it.
+    """One run: what was set, on what it ran, and what came of it."""
 
-    Attributes:
-        values: the configuration, by path; empty for the baseline.
-        case: name of the scenario it ran in.
-        replication: number of the replication, from 0.
-        validation: whether it ran on a validation seed.
-        metrics: all metrics of the run by name, each in the unit that the study keeps for it.
-    """
-
-    values: Mapping[str, Value]
-    case: str
-    replication: int
-    validation: bool = False
-    metrics: Mapping[str, float] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        seed = "validation" if self.validation else "search"
-        return f"Run({len(self.values)} values, {self.case!r}, {seed} replication {self.replication})"
+    values: Mapping[str, Value]  # the configuration, by path; empty for the baseline
+    case: str  # name of the scenario it ran in
+    replication: int  # its number, from 0
+    validation: bool = False  # whether it ran on a validation seed
+    metrics: Mapping[str, float] = field(default_factory=dict)  # in the units of their definitions
 
 
 def identity(run: Run) -> tuple[str, str, int, bool]:
