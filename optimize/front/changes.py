@@ -21,7 +21,7 @@ ENOUGH = 5  # runs of two configurations, after which what was equal in all of t
 OTHERS = 5  # metrics beside the objectives that are shown
 IDLE = {"events"}  # metrics that say nothing about a policy
 
-Runs = Mapping[str, tuple[float, ...]]  # values by metric, one per replication
+Runs = Mapping[str, Sequence[float]]  # values by metric, one per replication
 
 
 def change(metric: Objective, start: Sequence[float], to: Sequence[float]) -> Change:

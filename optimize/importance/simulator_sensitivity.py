@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gridtune.optimize.importance.sensitivity import METHODS, Effect, Sensitivity, constant, ranked
 from gridtune.optimize.records.difference import INTERVAL
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.replication.compare import Array
 from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.settings import Settings
@@ -33,8 +33,6 @@ from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.workers.pool import Pool
-
-Array = NDArray[np.float64]
 
 LEVELS = 4  # of Morris' grid
 RESAMPLES = 1000  # behind the confidence intervals

@@ -8,6 +8,7 @@ from math import isfinite
 from statistics import fmean
 
 from gridtune.model.metrics.registry import Definition, definition
+from gridtune.optimize.front.changes import Runs
 from gridtune.optimize.records.difference import difference
 from gridtune.optimize.records.recommendation import Harm
 from gridtune.optimize.replication.guards import ROUNDING, worst_wait
@@ -28,9 +29,6 @@ WATCHED = {  # words of a metric's name: how users and their work fare, not what
     "effort", "unhappy", "unfairness", "satisfaction", "shortfall", "lost", "failed", "killed", "missed",
     "late", "rejected", "rejection", "refused", "expired", "dropped", "abandoned", "unfinished",
 }  # fmt: skip
-
-
-Runs = Mapping[str, Sequence[float]]  # values by metric, one per replication
 
 
 def harms(baseline: Runs, changed: Runs, objectives: Collection[str]) -> tuple[Harm, ...]:

@@ -227,6 +227,10 @@ def _parameter(path: str, part: Choices | Range) -> Parameter:
     when = {other: tuple(v) if isinstance(v, list) else (v,) for other, v in part.when.items()}
     if isinstance(part, Choices):
         return Parameter(path, choices=tuple(part.choices), when=when)
+    return _range(path, part, when)
+
+
+def _range(path: str, part: Range | Bounds, when: Mapping[str, tuple[Value, ...]]) -> Parameter:
     return Parameter(path, (), part.low, part.high, part.log, part.whole, when)
 
 
@@ -237,7 +241,7 @@ def _variation(text: str, given: Mapping[str, Parameter]) -> tuple[str, Paramete
     if isinstance(values, Bounds):
         if values.count is not None:
             raise ScenarioError(f"{text!r}: a search takes LOW:HIGH[:log], without a number of values")
-        return path, Parameter(path, (), values.low, values.high, values.log, values.whole, when)
+        return path, _range(path, values, when)
     for value in values:
         if not isinstance(value, bool | int | float | str):
             raise ScenarioError(f"{text!r}: {value!r} is not a number, a text, true or false")

@@ -9,17 +9,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.replication.compare import Array
 from gridtune.optimize.report.frame import DOMINATED, INFEASIBLE, frame
 from gridtune.optimize.report.numbers import NO_BREAK, metric_label, path_label, setting
 from gridtune.optimize.report.recommended import changed_values
 from gridtune.scenarios.results.amounts import human, scale_of
-
-Array = NDArray[np.float64]
 
 LOG_FROM = 30.0  # ratio of the largest to the least value above which an axis is logarithmic
 LINE = 18  # letters in a line of an axis's label
