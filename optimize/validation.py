@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gridtune.optimize.front.front import ON_FRONT, keeps
+from gridtune.optimize.front.front import ON_FRONT, front, keeps
 from gridtune.optimize.front.hypervolume import comparable
-from gridtune.optimize.inference.gaussian_process import ENOUGH, posterior_of
+from gridtune.optimize.inference.gaussian_process import posterior_of
 from gridtune.optimize.inference.surrogate_model import coordinates_of, distances, joint_draws, surrogates
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.compare import costs
-from gridtune.optimize.replication.shortlist import promising, shortlist
+from gridtune.optimize.replication.shortlist import promising
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.optimize.search_space.space import key
@@ -38,7 +38,7 @@ class Validation:
         evaluator: runs configurations.
         left: gives the runs that may still be done.
         fixed: validation runs of each configuration on the front; None to let the posterior decide.
-        spare: gives the runs that may still be done while all that were validated break a constraint.
+        spare: gives the runs that may still be done where a validated configuration breaks a constraint.
     """
 
     evaluator: Evaluator
@@ -52,23 +52,22 @@ class Validation:
         able = self._able()
         if not able or self.fixed == 0:
             return
-        if self.fixed is not None or len(able) < ENOUGH:
-            for each in (PAIR, MOST) if self.fixed is None else (self.fixed,):
-                while self._extend(dict.fromkeys(self._shortlisted(), each), self.left()):
-                    pass  # where one breaks a constraint in its validation, others may be on the front
+        if self.fixed is not None:
+            while self._extend(dict.fromkeys(self._on_front(), self.fixed), self.left()):
+                pass  # others may be on the front now
         else:
             wanted = {key(one.values): PAIR for one in self._promising(able)}
             while wanted and self._extend(wanted, self.left()):
                 wanted = self._uncertain()
         each = PAIR if self.fixed is None else self.fixed
-        while self._refuted() and self._extend(dict.fromkeys(self._shortlisted(), each), self.spare()):
-            pass  # others get spare runs while all that were validated break a constraint
+        while self._refuted() and self._extend(dict.fromkeys(self._best(), each), self.spare()):
+            pass  # what is best now may break a constraint, too
 
     def _refuted(self) -> bool:
-        """Whether all that were validated, if any, break a constraint; the baseline does not count."""
+        """Whether any that was validated breaks a constraint; the baseline does not count."""
         archive = self.evaluator.archive
         tried = [one for one in self._able() if one.validated and one.number != archive.baseline]
-        return bool(tried) and not any(keeps(one, archive.constraints) for one in tried)
+        return not all(keeps(one, archive.constraints) for one in tried)
 
     def _extend(self, wanted: dict[str, int], left: int) -> bool:
         """Give configurations so many validation runs, as `left` runs allow; whether any were done."""
@@ -91,11 +90,15 @@ class Validation:
         archive = self.evaluator.archive
         return [one for one in comparable(archive) if one.values and feasible(one, archive.constraints)]
 
-    def _shortlisted(self) -> list[str]:
-        """Keys of those non-dominated by their means that no run has shown to break a constraint."""
-        settings = self.evaluator.settings
-        able = [one for one in self._able() if keeps(one, settings.constraints)]
-        return [key(one.values) for one in shortlist(able, settings.objectives)]
+    def _on_front(self) -> list[str]:
+        """Keys of the configurations on the front, by what is known so far."""
+        return [key(one.evaluation.values) for one in front(self.evaluator.archive).on_front]
+
+    def _best(self) -> list[str]:
+        """Keys of those with the best estimated mean of an objective."""
+        found = front(self.evaluator.archive)
+        best = found.costs(found.on_front).argmin(axis=0).tolist() if found.on_front else []
+        return [key(found.on_front[at].evaluation.values) for at in best]
 
     def _promising(self, able: Sequence[Evaluation]) -> list[Evaluation]:
         """Those that add most to the hypervolume, by a surrogate model of the means."""

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation, Failed, Objective
-from gridtune.optimize.replication.chances import chances
 
 UNHAPPY = Objective("unhappy_users", "minimize", "users")
 UNFAIR = Objective("unfairness", "minimize")
@@ -32,12 +31,6 @@ def evaluation(number, objectives, outcomes, *, validation=None, values=None):
         {"makespan": 100.0},
         estimates(validation) if validation is not None else None,
     )
-
-
-def probability_non_dominated(estimates, objectives, **options):
-    """Probability that no other configuration dominates each, without constraints."""
-    found = chances(estimates, objectives, (), [{}] * len(estimates), **options)
-    return [chance.non_dominated for chance in found]
 
 
 def archive(objectives, *outcomes, validation=None, **facts):

@@ -4,8 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gridtune.optimize.records.evaluations import LEAST, Constraint, Estimate, Objective
-from gridtune.optimize.replication.chances import chances
+from gridtune.optimize.records.evaluations import LEAST, Constraint, Estimate
 from gridtune.optimize.runs.table import evaluated
 from gridtune.optimize.search_space.constraints import constraints_of, excesses, tightest, violation
 from gridtune.scenarios import ScenarioError, load
@@ -100,9 +99,8 @@ def test_a_configuration_without_a_class_has_nothing_there_to_keep():
     every = {"calm": {name: estimate(value, value) for name, value in row.items()}}
     fewer = {"calm": {name: one for name, one in every["calm"].items() if name != "excess_loss.b"}}
     lossy = {"calm": fewer["calm"] | {"excess_loss": estimate(0.1, 0.1)}}
-    cost = [{"cost": estimate(1.0, 1.0)}] * 3
-    found = chances(cost, [Objective("cost", "minimize")], guard, [fewer, every, lossy])
-    assert [one.feasible for one in found] == [1.0, 0.0, 0.0]
+    found = [excesses(guard, one)["excess_loss<=0"] for one in (fewer, every, lossy)]
+    assert found == pytest.approx([-0.1, 0.3, 0.1])
 
 
 def test_what_only_some_runs_of_a_configuration_have_is_not_constrained():

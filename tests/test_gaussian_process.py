@@ -21,7 +21,7 @@ from gridtune.optimize.inference.surrogate_model import WIDE, _start, coordinate
 from gridtune.optimize.records.difference import Difference, difference
 from gridtune.optimize.replication.compare import common_scale, costs, level, non_dominated, signs
 from gridtune.optimize.replication.guards import OF_CLASS, TOLERANCE
-from gridtune.optimize.replication.shortlist import promising, shortlist
+from gridtune.optimize.replication.shortlist import promising
 from tests.fronts import COMPLETED, UNFAIR, estimate, evaluation, search
 from tests.saboteurs import worst_loss
 
@@ -123,10 +123,11 @@ def test_what_is_expected_lies_between_the_configurations_own_mean_and_that_of_s
     assert expected(once, (UNFAIR,))[:, 0] == pytest.approx([0, 1, 2])
 
 
-def test_a_posterior_takes_twenty_configurations():
+def test_a_posterior_takes_three_configurations():
     configurations = list(search(20, objectives=2, validation=0).evaluations)
     goals = search(1, objectives=2, validation=0).objectives
-    assert posterior_of(configurations[:-1], goals) is None
+    assert posterior_of(configurations[:2], goals) is None
+    assert set(posterior_of(configurations[:3], goals).chances) == {0, 1, 2}
     found = posterior_of(configurations, goals, rivals=range(5))
     assert set(found.chances) == set(range(20))
     assert all(found.chances[k] == 0 for k in range(5, 20))
@@ -142,18 +143,6 @@ def test_a_posterior_takes_twenty_configurations():
     assert (same.verdict, same.low, same.high) == ("equal", 0.0, 0.0)
     assert 3 in found
     assert 99 not in found
-
-
-def test_the_shortlist_of_one_objective_is_its_ties_and_of_two_what_adds_volume():
-    ties = [evaluation(k, (UNFAIR,), (1.0 if k % 2 else 2.0,)) for k in range(8)]
-    assert [one.number for one in shortlist(ties, (UNFAIR,), 3)] == [1, 3, 5]
-    configurations = [
-        evaluation(k, TWO, one) for k, one in enumerate([(0, 0), (0.5, 52), (0.51, 53), (1, 100), (2, 50)])
-    ]
-    assert [one.number for one in shortlist(configurations, TWO)] == [0, 1, 2, 3]
-    assert len(shortlist(configurations, TWO, 3)) == 3
-    assert {0, 3} <= {one.number for one in shortlist(configurations, TWO, 3)}
-    assert shortlist([], TWO) == []
 
 
 def test_the_most_promising_adds_most_to_the_volume_of_what_is_there():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gridtune.optimize.inference import gaussian_process
-from gridtune.optimize.inference.gaussian_process import ENOUGH, _missing_odds, _raised, fit, posterior_of
+from gridtune.optimize.inference.gaussian_process import _missing_odds, _raised, fit, posterior_of
 from gridtune.optimize.inference.surrogate_model import coordinates_of
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
 
@@ -93,15 +93,14 @@ def test_one_run_each_tells_nothing_of_noise():
     assert fit(runs(known, [1] * 30, rng), known) is None
 
 
-def test_directions_are_heeded_and_few_configurations_say_nothing():
+def test_directions_are_heeded():
     rng = np.random.default_rng(6)
-    known = configurations(ENOUGH, rng)
-    values = runs(known, [5] * ENOUGH, rng, noise=0.02)
+    known = configurations(20, rng)
+    values = runs(known, [5] * 20, rng, noise=0.02)
     found = posterior_of(evaluations(values, known), OBJECTIVES).chances
-    cheapest = min(range(ENOUGH), key=lambda at: truth_of(known[at])[0])
+    cheapest = min(range(20), key=lambda at: truth_of(known[at])[0])
     assert found[cheapest] > 0.8
-    assert max(found[at] for at in range(ENOUGH) if known[at]["kind"] == "b" and at != cheapest) < 0.7
-    assert posterior_of(evaluations(values, known)[1:], OBJECTIVES) is None
+    assert max(found[at] for at in range(20) if known[at]["kind"] == "b" and at != cheapest) < 0.7
 
 
 def test_an_objective_without_noise_ties():

@@ -255,7 +255,7 @@ def test_the_frame_has_every_configuration_once_and_knows_its_state(found):
 def test_further_metrics_have_columns_unless_they_are_there_already():
     study = archive((UNFAIR,), (0.5,), (0.7,))
     told = tuple(replace(one, metrics={"unfairness": 9.0, "makespan": 100.0}) for one in study.evaluations)
-    found = front(replace(study, evaluations=told), resamples=0)
+    found = front(replace(study, evaluations=told))
     table = frame(found)
     assert table["makespan"].tolist() == [100.0, 100.0]
     assert table["unfairness"].tolist() == pytest.approx([0.5, 0.7])
@@ -281,15 +281,15 @@ def test_statistics_stand_behind_a_flag(found):
 
 def test_friedmans_test_says_whether_an_objective_differs():
     same = archive(THREE, *[((1, 2, 2), (k, k, k), (k, k, k + 1)) for k in (1, 2, 3)])
-    assert len(front(same, resamples=0).on_front) == 3
-    assert differs(front(same, resamples=0), THREE[0]) is None
+    assert len(front(same).on_front) == 3
+    assert differs(front(same), THREE[0]) is None
     two = archive(THREE, *[((k == 3,) * 3, (k, k, k), (k, k, k)) for k in (1, 2, 3)])
-    assert differs(front(two, resamples=0), THREE[0]) == pytest.approx(0.0498, abs=1e-4)  # exp(-3)
-    assert differs(front(archive((UNFAIR,), ((0.1, 0.2),)), resamples=0), UNFAIR) is None
+    assert differs(front(two), THREE[0]) == pytest.approx(0.0498, abs=1e-4)  # exp(-3)
+    assert differs(front(archive((UNFAIR,), ((0.1, 0.2),))), UNFAIR) is None
     configurations = [
         ((0.1 * k, 0.1 * k + 0.01, 0.1 * k + 0.02), (k, k + 0.1, k + 0.2)) for k in (1, 2, 3, 4)
     ]
-    assert differs(front(archive((UNFAIR, COMPLETED), *configurations), resamples=0), UNFAIR) < 0.05
+    assert differs(front(archive((UNFAIR, COMPLETED), *configurations)), UNFAIR) < 0.05
 
 
 def test_latex_escapes_and_stands_in_a_tabular(found):
@@ -313,7 +313,7 @@ def test_json_keeps_its_shape(found):
 
 
 def plain(*configurations, **facts):
-    return front(archive((UNFAIR, COMPLETED), *configurations, **facts), resamples=0)
+    return front(archive((UNFAIR, COMPLETED), *configurations, **facts))
 
 
 def test_the_reason_is_told_where_nothing_is_recommended():
@@ -355,7 +355,7 @@ def test_a_guard_is_introduced_only_where_it_excludes_something(metric, said):
             replace(one, cases={"": {**one.objectives, metric: Estimate(x, 0.0, (x, x))}})
             for one, x in zip(base.evaluations, amounts, strict=True)
         ]  # fmt: skip
-        return front(replace(base, evaluations=tuple(configurations), constraints=guard), resamples=0)
+        return front(replace(base, evaluations=tuple(configurations), constraints=guard))
 
     assert said in answer(lost(0.0, 1.0), 80)
     kept = lost(0.0, 0.0)
@@ -492,7 +492,7 @@ def test_what_the_guards_exclude_is_told_in_one_sentence(found):
             made.append(replace(one, cases={"": bound}, validated=None))
         guards = (NO_MORE_LOSS, NO_STARVATION)
         archive = replace(found.archive, evaluations=tuple(made), failed=(), constraints=guards)
-        return caveats(front(archive, resamples=0))
+        return caveats(front(archive))
 
     assert excluded(0) == []
     assert excluded(1) == ["Excluded, against the baseline: 1 loses more mandatory work (--allow-loss)"]
@@ -530,7 +530,7 @@ def test_a_logarithm_is_told_by_what_it_is_the_logarithm_of():
     log, own = Objective("slowdown_mean_log", "minimize"), Objective("own_log", "minimize")
     assert of_people(log) == replace(log, name="slowdown_mean")
     assert (of_people(own), of_people(UNFAIR)) == (own, UNFAIR)
-    rows = comparison_rows(front(archive((log,), (2.0,), (1.0,), baseline=0), resamples=0))
+    rows = comparison_rows(front(archive((log,), (2.0,), (1.0,), baseline=0)))
     assert rows == [("baseline", "", [("100", "")])]
 
 
@@ -547,7 +547,7 @@ def in_cases(*completed, members=True):
     if members:  # the first again, on validation seeds
         again = {"validated": {"unfairness": estimate(0.3)}, "validated_cases": told((70, 80), 0.3)}
         made[0] = replace(made[0], **again)
-    return front(replace(base, evaluations=tuple(made)), resamples=0)
+    return front(replace(base, evaluations=tuple(made)))
 
 
 def test_statistics_count_what_breaks_a_constraint_and_show_every_case_by_the_validation_runs():
@@ -605,7 +605,7 @@ def test_parameters_have_a_column_where_they_differ():
     study = archive((UNFAIR, COMPLETED), (0.1, 10.0), (0.2, 20.0))
     settings = ({"same": 4, "size": 1, "kind": True}, {"same": 4, "size": 2, "kind": 1})
     told = [replace(one, values=values) for one, values in zip(study.evaluations, settings, strict=True)]
-    found = front(replace(study, evaluations=tuple(told)), resamples=0)
+    found = front(replace(study, evaluations=tuple(told)))
     titles, cells, left = texts(found, listed(found))
     assert titles[-2:] == ["size", "kind"]
     assert "same" not in titles
@@ -614,5 +614,5 @@ def test_parameters_have_a_column_where_they_differ():
 
 
 def test_the_reference_point_is_told_with_its_units():
-    found = front(archive((UNFAIR, WAIT), (0.1, 3600.0), (0.2, 1800.0), baseline=0), resamples=0)
+    found = front(archive((UNFAIR, WAIT), (0.1, 3600.0), (0.2, 1800.0), baseline=0))
     assert reference_text(found) == "unfairness (max - min) 0.2, waiting time (mean) 2 h"

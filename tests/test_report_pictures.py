@@ -76,7 +76,7 @@ def test_parameters_has_the_six_that_matter(found):
         unfair = 10 * values["sed.parameter_7"] + 5 * values["sed.parameter_3"] + 0.01 * draw_.random()
         made.append(evaluation(k, (UNFAIR, UNHAPPY), (unfair, 1.0), values=values))
     many = front(archive((UNFAIR, UNHAPPY), (1.0, 1.0)).__class__(
-        "s", "s", (UNFAIR, UNHAPPY), tuple(made)), resamples=0)  # fmt: skip
+        "s", "s", (UNFAIR, UNHAPPY), tuple(made)))  # fmt: skip
     assert varied(configurations(many), many)[:2] == ["sed.parameter_7", "sed.parameter_3"]
     drawing = draw(many, "parameters")
     assert len(drawing.axes) == 6 * 2
@@ -87,7 +87,7 @@ def few():
     """A front of three configurations, over two parameters that differ and one that does not."""
     values = [{"same": 4, "two": k % 2, "some": k} for k in range(3)]
     made = [evaluation(k, (UNFAIR,), (1.0 + k,), values=values[k]) for k in range(3)]
-    return front(Archive("s", "s", (UNFAIR,), tuple(made)), resamples=0)
+    return front(Archive("s", "s", (UNFAIR,), tuple(made)))
 
 
 @pytest.mark.parametrize(("most", "said"), [(1, ["the 1 of 2 parameters that matter most"]), (2, [])])
@@ -147,7 +147,7 @@ def test_parallel_coordinates_have_a_line_for_each_configuration_and_heavy_ones_
 
 def test_of_many_on_the_front_some_are_drawn_evenly_spaced_along_the_first_objective(monkeypatch):
     monkeypatch.setattr("gridtune.optimize.report.pictures.draw.LINES", 2)
-    found = front(archive((UNFAIR, COMPLETED), *[(k, 10 * k) for k in range(5)]), resamples=0)
+    found = front(archive((UNFAIR, COMPLETED), *[(k, 10 * k) for k in range(5)]))
     (axes,) = draw(found, "parallel").axes
     ends = {text.get_text() for text in axes.texts} - {"objectives: up is better"}
     assert ends == {"0", "3", "30"}, "numbers 0 and 3"
@@ -197,7 +197,7 @@ def test_only_parameters_that_have_two_values_are_varied():
 
 
 def test_axes_are_in_the_units_that_people_read():
-    table = configurations(front(archive((WAIT, GOODPUT), (7200.0, 0.7), (36000.0, 0.8)), resamples=0))
+    table = configurations(front(archive((WAIT, GOODPUT), (7200.0, 0.7), (36000.0, 0.8))))
     wait, good = Axis.of_objective(table, WAIT), Axis.of_objective(table, GOODPUT)
     assert sorted(wait.at) == [2.0, 10.0]
     assert wait.label.replace("\xa0", " ") == "waiting time (mean, h) ↓"
@@ -285,7 +285,7 @@ def test_hostile_names_stay_text(found):
     object.__setattr__(hostile, "scenario", "</script><script>alert(1)</script>")
     values = {"a.b": "</script><script>alert(2)</script>"}
     object.__setattr__(hostile.evaluations[0], "values", values)
-    text = page(front(hostile, resamples=0))
+    text = page(front(hostile))
     assert "<script>alert" not in text
 
 
@@ -309,7 +309,7 @@ def test_the_script_draws_in_a_browser_without_an_error(found, tmp_path, options
 def test_a_page_of_thousands_is_small_and_quick(tmp_path):
     import time
 
-    many = front(with_baseline(search(1500, replications=2, validation=0)), resamples=0)
+    many = front(with_baseline(search(1500, replications=2, validation=0)))
     page(many)
     began = time.process_time()
     text = page(many)

@@ -1,15 +1,12 @@
 """A search is repeatable, wastes nothing, and reports what failed."""
 
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
-from gridtune.optimize.records.evaluations import Evaluation
-from gridtune.optimize.replication.shortlist import shortlist
+from gridtune.optimize.front.front import front
 from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search import search
-from gridtune.optimize.search_space.problem import objectives_of
 from gridtune.optimize.search_space.space import key
 from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.execution.replicate import metrics_of
@@ -81,12 +78,11 @@ def test_the_front_is_validated_on_seeds_that_the_search_never_used(scenario):
 
     archive = run(scenario, work=watching, validation_replications=4).archive
     assert set(seen) == {0, 1, *range(FIRST_VALIDATION, FIRST_VALIDATION + 4)}
-    front = shortlist(archive.evaluations, archive.objectives)
-    assert len(front) > 2
-    for evaluation in archive.evaluations:
-        assert (evaluation.validated is not None) == (evaluation in front)
-    assert all(len(estimate.values) == 4 for estimate in front[0].validated.values())
-    assert all(member.validated["unfairness"] != member.objectives["unfairness"] for member in front)
+    found = [member.evaluation for member in front(archive).on_front]
+    assert len(found) > 2
+    assert {len(estimate.values) for one in found for estimate in one.validated.values()} == {4}
+    assert all(one.validated["unfairness"] != one.objectives["unfairness"] for one in found)
+    assert not all(one.validated for one in archive.evaluations)
     assert run(scenario, validation_replications=0).archive.evaluations[0].validated is None
 
 
@@ -190,33 +186,3 @@ def test_bad_requests_are_refused_before_anything_is_evaluated(scenario, tmp_pat
     with pytest.raises(ScenarioError, match=message):
         run(scenario, work=never, out=tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
-
-
-def test_the_shortlist_keeps_the_extremes_and_drops_crowded_configurations():
-    objectives = objectives_of(["unfairness", "completed"])
-    template = run(load("diet/day-regular"), budget=1, objectives=["unfairness", "completed"])
-    model = template.archive.evaluations[0]
-
-    def configuration(number, unfairness, completed):
-        estimates = {
-            "unfairness": replace(model.objectives["unfairness"], mean=unfairness),
-            "completed": replace(model.objectives["completed"], mean=completed),
-        }
-        return Evaluation(number, {}, estimates, {})
-
-    line = [configuration(k, k / 10, 100.0 + k) for k in range(11)]
-    dominated = configuration(99, 2.0, 50.0)
-    close = configuration(50, 0.501, 105.01)
-    assert shortlist([*line, dominated], objectives) == line
-    few = shortlist([*line, close, dominated], objectives, limit=11)
-    assert len(few) == 11
-    assert line[0] in few
-    assert line[-1] in few
-    assert not (close in few and line[5] in few)
-    assert shortlist([], objectives) == []
-
-
-def test_the_shortlist_of_a_single_objective_is_its_ties():
-    archive = run(load("diet/day-regular"), budget=1, objectives=["unfairness"]).archive
-    tied = [replace(archive.evaluations[0], number=number) for number in range(5)]
-    assert shortlist(tied, archive.objectives, limit=3) == tied[:3]

@@ -1,8 +1,8 @@
 """The Pareto front of a search: the configurations that no other dominates, and their probabilities.
 
 All evaluated configurations count, validated or not, by all their runs together: by the posterior of the
-Gaussian-process model (`optimize.inference`). Where there are too few configurations to learn from, those are
-compared that have validation runs, or all by their means if none has.
+Gaussian-process model (`optimize.inference`). By their means alone where no configuration was run twice, or
+where runs repeat each other.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import numpy as np
 from gridtune.optimize.front.hypervolume import comparable, hypervolume, reference_point
 from gridtune.optimize.inference.gaussian_process import StudyPosterior, posterior_of
 from gridtune.optimize.records.evaluations import Archive, Constraint, Estimate, Evaluation, Objective
-from gridtune.optimize.replication.chances import FEWEST, RESAMPLES, Chance, chances
-from gridtune.optimize.replication.compare import Array, costs, non_dominated, replications, signs
+from gridtune.optimize.replication.compare import Array, costs, non_dominated, signs
 from gridtune.optimize.replication.guards import failing
 from gridtune.optimize.search_space.constraints import Cases, excesses, feasible, violation
 from gridtune.scenarios.errors import ScenarioError
@@ -35,12 +34,12 @@ class Member:
         non_dominated: whether it is on the front: it keeps the constraints, and is non-dominated with a
             probability of at least `ON_FRONT` or has the best estimated mean of an objective. Without
             probabilities: whether no other member has better means.
-        probability_non_dominated: that it keeps the constraints and no other evaluated configuration that
-            does dominates it; None if there are too few replications to say.
+        probability_non_dominated: that no other evaluated configuration that keeps the constraints dominates
+            it; 0 if it breaks one itself, None where that cannot be said (no noise, or no configuration was
+            run twice).
         equivalents: numbers of further evaluations with the same objectives, replication by replication.
         feasible: whether it keeps the constraints on validation seeds, or in the search if it has no
             validation runs.
-        probability_feasible: that it does (bootstrap); None if that cannot be said.
     """
 
     evaluation: Evaluation
@@ -48,7 +47,6 @@ class Member:
     probability_non_dominated: float | None
     equivalents: tuple[int, ...] = ()
     feasible: bool = True
-    probability_feasible: float | None = None
 
     @property
     def validated(self) -> bool:
@@ -148,11 +146,8 @@ class Front:
         ]
 
 
-def front(archive: Archive, *, resamples: int = RESAMPLES) -> Front:
+def front(archive: Archive) -> Front:
     """The Pareto front of a search.
-
-    Args:
-        resamples: bootstrap samples behind probabilities of keeping the constraints; 0 for no probabilities.
 
     Raises:
         ScenarioError: no objective.
@@ -169,7 +164,7 @@ def front(archive: Archive, *, resamples: int = RESAMPLES) -> Front:
     baseline = [one for one in usable if one.number == archive.baseline]
     certain = _repeats([*rivals, *baseline])
     posterior = None
-    if resamples > 0 and not certain:
+    if not certain:
         known = {one.number: one for one in (*rivals, *baseline)}
         posterior = posterior_of(
             [known[number] for number in sorted(known)],
@@ -182,9 +177,9 @@ def front(archive: Archive, *, resamples: int = RESAMPLES) -> Front:
     means = _plain([*rivals, *baseline], objectives)
     means |= _anchored(archive, posterior, means)
     if posterior is None:
-        members = _by_means(archive, rivals, same, 0 if certain else resamples)
+        members = _by_means(archive, rivals, same)
     else:
-        members = _by_posterior(archive, rivals, same, posterior.chances, means, resamples)
+        members = _by_posterior(archive, rivals, same, posterior.chances, means)
     best = [member.evaluation for member in members if member.non_dominated]
     now = hypervolume([means[one.number] for one in best], objectives, corner)
     searched = hypervolume(_searched(best, baseline, objectives, means), objectives, corner)
@@ -198,7 +193,6 @@ def _by_posterior(
     same: Mapping[int, tuple[int, ...]],
     chance: Mapping[int, float],
     means: Mapping[int, Array],
-    resamples: int,
 ) -> tuple[Member, ...]:
     """By the posterior's chances of being non-dominated, by number; best first."""
     known = [one for one in rivals if one.number in chance]
@@ -211,51 +205,33 @@ def _by_posterior(
     listed = [
         one for one in known if chance[one.number] >= POSSIBLE or one.number in best or one.number not in keep
     ]
-    bounds: list[float | None] = [None] * len(listed)
-    if archive.constraints:
-        bounds = [one.feasible for one in _bootstrap(archive, listed, resamples)]
     made = []
-    for one, bound in zip(listed, bounds, strict=True):
-        p = chance[one.number] * (1.0 if bound is None else bound)
-        on_front = one.number in keep and (p >= ON_FRONT or one.number in best)
-        made.append(Member(one, on_front, p, same[one.number], one.number in keep, bound))
+    for one in listed:
+        p, able = chance[one.number], one.number in keep
+        on_front = able and (p >= ON_FRONT or one.number in best)
+        made.append(Member(one, on_front, p, same[one.number], able))
     return tuple(sorted(made, key=lambda m: (not m.non_dominated, *means[m.evaluation.number])))
 
 
 def _by_means(
-    archive: Archive, rivals: Sequence[Evaluation], same: Mapping[int, tuple[int, ...]], resamples: int
+    archive: Archive, rivals: Sequence[Evaluation], same: Mapping[int, tuple[int, ...]]
 ) -> tuple[Member, ...]:
-    """Few configurations, or runs that repeat each other: by means, and the bootstrap of the runs."""
-    tested = [one for one in rivals if one.validated is not None]
-    if not any(keeps(one, archive.constraints) for one in tested):
-        tested = list(rivals)
-    values = costs([one.estimates for one in tested], archive.objectives)
-    keep = [k for k, one in enumerate(tested) if keeps(one, archive.constraints)]
-    best = {keep[k] for k in non_dominated(values[keep])}
-    enough = min(replications(one.estimates) for one in tested) >= FEWEST
-    chance = _bootstrap(archive, tested, resamples if enough else 0)
-    made = []
-    for k in sorted(range(len(tested)), key=lambda k: (k not in best, *values[k], tested[k].number)):
-        one = tested[k]
-        if k in best or one.validated is not None:
-            odds = chance[k]
-            made.append(
-                Member(one, k in best, odds.non_dominated, same[one.number], k in keep, odds.feasible)
-            )
-    return tuple(made)
-
-
-def _bootstrap(archive: Archive, some: Sequence[Evaluation], resamples: int) -> Sequence[Chance]:
-    """How probably each is non-dominated and keeps the constraints, by resampled runs."""
-    estimates, cases = [one.estimates for one in some], list(map(_cases, some))
-    return chances(
-        estimates, archive.objectives, archive.constraints, cases, seed=archive.seed, resamples=resamples
-    )
+    """The non-dominated ones by their means, and those that break a constraint on validation seeds only."""
+    rows = _plain(rivals, archive.objectives)
+    keep = [one.number for one in rivals if keeps(one, archive.constraints)]
+    best = {keep[at] for at in non_dominated(np.array([rows[number] for number in keep]))}
+    made = [
+        Member(one, one.number in best, None, same[one.number], one.number in keep)
+        for one in rivals
+        if one.number in best or one.number not in keep
+    ]
+    return tuple(sorted(made, key=lambda m: (not m.non_dominated, *rows[m.evaluation.number])))
 
 
 def _plain(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> dict[int, Array]:
-    """Means to be minimised, by number; on validation seeds where there are any."""
-    rows = costs([one.estimates for one in evaluations], objectives)
+    """Means to be minimised, by number; on validation seeds if all have them, else those of the search."""
+    validated = all(one.validated for one in evaluations)
+    rows = costs([one.estimates if validated else one.objectives for one in evaluations], objectives)
     return {one.number: row for one, row in zip(evaluations, rows, strict=True)}
 
 

@@ -33,7 +33,7 @@ from gridtune.optimize.records.evaluations import Evaluation, Objective, Value, 
 from gridtune.optimize.replication.compare import Array, non_dominated, signs
 from gridtune.threads import one_thread
 
-ENOUGH = 20  # configurations below which nothing can be learned from similar ones
+FEWEST = 3  # configurations: beside the baseline, one says nothing of how much means vary
 DRAWS = 1000
 REPLAYS, REPLAYED = 5, 200  # studies that are simulated, and draws of each
 JOINT = 400  # configurations that are modelled, at most: the best ones, layer by layer
@@ -154,8 +154,7 @@ def posterior_of(
 ) -> StudyPosterior | None:
     """What all runs of a search say of its configurations; None where that cannot be told.
 
-    That takes `ENOUGH` configurations, and one that was run twice. Of very many configurations the hopeless
-    are left out.
+    That takes `FEWEST` configurations, and one that was run twice. Of very many the hopeless are left out.
 
     Args:
         evaluations: all that there are, each configuration once.
@@ -165,7 +164,7 @@ def posterior_of(
         values: settings by number, of configurations whose evaluation does not hold them.
         baseline: number of the configuration whose mean is inferred from its runs alone, if any.
     """
-    if len(evaluations) < ENOUGH:
+    if len(evaluations) < FEWEST:
         return None
     runs = runs_of(evaluations, objectives)
     chosen = best_layers(runs, [at for at, one in enumerate(evaluations) if one.validated or one.confirmed])

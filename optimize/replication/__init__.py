@@ -1,1 +1,1 @@
-"""What a configuration's own runs say: comparisons, guards, chances."""
+"""What a configuration's own runs say: comparisons, guards, shortlists."""

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gridtune.optimize.records.evaluations import Evaluation, Objective
-from gridtune.optimize.replication.compare import Array, costs, non_dominated, shares
+from gridtune.optimize.replication.compare import Array
 
-LIMIT = 40  # configurations on the shortlist, at most
 ROUNDING = 1e-9  # of a volume
 
 
@@ -72,27 +70,3 @@ def promising(draws: Array, candidates: Sequence[int], limit: int, base: Sequenc
         chosen += near
         left -= {*near}
     return chosen[len(base) :]
-
-
-def shortlist(
-    evaluations: Sequence[Evaluation], objectives: Sequence[Objective], limit: int = LIMIT
-) -> list[Evaluation]:
-    """The non-dominated evaluations, in their order; of equal ones all.
-
-    Of more than `limit` those are left out, one after the other, that contribute least to the hypervolume of
-    the rest, each objective scaled to its range over the front.
-    """
-    import moocore
-
-    if not evaluations:
-        return []
-    values = costs([evaluation.objectives for evaluation in evaluations], objectives)
-    chosen = non_dominated(values)
-    front = shares(values[chosen])
-    if len(objectives) == 1:
-        chosen = chosen[:limit]  # of a single objective there are only ties
-    while len(chosen) > limit:
-        least = int(np.argmin(moocore.hv_contributions(front, ref=np.full(len(objectives), 1.1))))
-        del chosen[least]
-        front = np.delete(front, least, axis=0)
-    return [evaluations[at] for at in chosen]

@@ -106,7 +106,6 @@ def _entry(row: Row) -> dict[str, Any]:
         made["validated_scenarios"] = again and {case: _estimates(known) for case, known in again.items()}
     if archive.constraints and row.member:
         made["feasible"] = row.member.feasible
-        made["probability_feasible"] = row.member.probability_feasible
         made["constraints"] = _constraints(front, row.member.cases)
     return made
 

@@ -62,10 +62,7 @@ def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator
     elif not front.certain:
         yield "±: standard error"
     if "P" in titles:
-        listed = [row.member for row in some if row.member]
-        sure = all(one.probability_feasible is not None for one in listed)
-        kept = "it keeps the constraints and " if front.archive.constraints and sure else ""
-        yield f"P: probability that {kept}no other dominates it"
+        yield "P: probability that no other dominates it"
     known = [row.evaluation for row in some if row.evaluation and not row.advice]
     if front.validated and not all(one.validation_replications for one in known):
         yield "runs: with new random numbers; `search`: only in the search"

@@ -32,7 +32,7 @@ SEEDS = {"stand-in": 20, "dirac-wide": 16, "egee-sites": 20}  # searches, from `
 FIRST = 301
 WHOLE = "nothing"
 SHOWN = {
-    "true hypervolume": "volume", "Brier score of Q": "brier", "coverage": "coverage",
+    "true hypervolume": "volume", "Brier score of P": "brier", "coverage": "coverage",
     "claimed / true hypervolume": "claimed",
 }  # fmt: skip
 

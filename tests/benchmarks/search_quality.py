@@ -120,7 +120,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     for row in rows:
         groups[row["arena"], row["runs"], row["sampler"] + (" alone" if row["alone"] else "")].append(row)
     lines = ["| arena | runs | search | searches | true hypervolume | precision | on front | claimed / true "
-             "| intervals | Q off by |", "|" + "---|" * 10]  # fmt: skip
+             "| intervals | P off by |", "|" + "---|" * 10]  # fmt: skip
     for (name, runs, who), some in sorted(groups.items()):
         volumes = [row["volume"] for row in some]
         error = stdev(volumes) / len(volumes) ** 0.5 if len(volumes) > 1 else float("nan")
