@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from heapq import heapify, heappop, heappush, merge
 from itertools import chain
-from math import inf
+from math import inf, isnan, nan
 from operator import itemgetter
 from typing import Any
 
@@ -41,16 +41,19 @@ class Agenda:
     Attributes:
         now: current simulated time in seconds.
         fired: number of events fired so far.
-        last: time of the last event fired, in seconds; the clock may have gone on from there.
+        last: time of the last event fired that is no recurring observation, in seconds; the clock may have
+            gone on from there.
         until: time up to which events are fired at present, in seconds.
     """
 
     __slots__ = (
+        "_before",
         "_cancelled",
         "_fed",
         "_firing",
         "_heap",
         "_next",
+        "_over",
         "_recurring",
         "_sequence",
         "_stream",
@@ -72,6 +75,10 @@ class Agenda:
         self._next: Arrival = _NEVER
         self._cancelled: set[int] = set()
         self._recurring = 0
+        self._before = 0.0  # s, of the event before the present one
+        self._over = (
+            nan  # s, the last event after which only recurring ones fired; none while there are others
+        )
 
     def at(self, time: float, action: Action, argument: Any = None, order: int = DECISION) -> int:
         """Enter an event and return a handle for `cancel`.
@@ -107,7 +114,7 @@ class Agenda:
 
         def look(argument: Any) -> None:
             self._recurring -= 1
-            action(argument)
+            self._observe(action, argument)
 
         self.at(time, look, argument, order)
         self._recurring += 1
@@ -169,11 +176,22 @@ class Agenda:
         """A recurring event is due, and is entered again for as long as anything else is still to happen."""
         count, start, period, action, argument, order = what
         self._recurring -= 1
-        action(argument)
-        if self.busy:
+        if self._observe(action, argument):
             self._recurring += 1
             # Multiples of the period, not sums of it: no rounding creeps in.
             self.at(start + count * period, self._tick, (count + 1, *what[1:]), order)
+
+    def _observe(self, action: Action, argument: Any) -> bool:
+        """Fire a recurring event; whether anything else is still to happen.
+
+        Where nothing is, it does not count as the end of what happened.
+        """
+        if not self.busy and isnan(self._over):
+            self._over = self._before
+        action(argument)
+        if busy := self.busy:
+            self._over = nan
+        return busy
 
     @property
     def busy(self) -> bool:
@@ -201,7 +219,7 @@ class Agenda:
         self._stream, self._next = iter(()), _NEVER
 
     def run(self, until: float = inf) -> None:
-        """Fire everything due up to and including `until` (s); the clock ends at the last event fired.
+        """Fire everything due up to and including `until` (s); the clock ends at the `last` event.
 
         With a finite `until` the clock ends exactly there.
         """
@@ -209,7 +227,7 @@ class Agenda:
         self._merge()
         self.until = until
         self._firing = True
-        fired = 0
+        fired, before = 0, self.last
         try:
             while True:
                 arrival = self._next
@@ -221,6 +239,7 @@ class Agenda:
                     if cancelled and handle in cancelled:
                         cancelled.discard(handle)
                         continue
+                    self._before, before = before, time
                     self.now = time
                     fired += 1
                     action(argument)
@@ -231,6 +250,7 @@ class Agenda:
                     self._next = following = next(self._stream, _NEVER)
                     if not following[0] >= due:
                         raise _unsorted(following[0], due)
+                    self._before, before = before, due
                     self.now = due
                     fired += 1
                     # Called here and above: the interpreter adapts to what is called at each place.
@@ -239,8 +259,10 @@ class Agenda:
             self._firing = False
             self.fired += fired
             if fired:
-                self.last = self.now
-        if until != inf and until > self.now:
+                self.last = self.now if isnan(self._over) else self._over
+        if until == inf:
+            self.now = self.last
+        elif until > self.now:
             self.now = until
 
 

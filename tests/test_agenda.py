@@ -137,3 +137,28 @@ def test_running_in_pieces_equals_running_at_once():
         return seen
 
     assert play([]) == play([0.5, 0.7, 2.1, 5.0])
+
+
+def test_what_only_recurs_after_the_last_event_does_not_move_its_end():
+    agenda, seen = Agenda(), []
+    agenda.every(4.0, seen.append, "sample")
+    agenda.at(9.0, seen.append, "event")
+    agenda.poll(13.0, seen.append, "look")
+    agenda.run()
+    assert seen == ["sample", "sample", "sample", "event", "sample", "look"]
+    assert (agenda.now, agenda.last) == (9.0, 9.0)
+
+
+def test_what_a_recurring_event_brings_about_counts():
+    agenda, seen = Agenda(), []
+    agenda.every(4.0, lambda _: agenda.now == 8.0 and agenda.after(2.0, seen.append, "brought"))
+    agenda.at(5.0, seen.append, "event")
+    agenda.run()
+    assert seen == ["event", "brought"]
+    assert agenda.now == 10.0
+    stepped = Agenda()
+    stepped.every(4.0, lambda _: None)
+    stepped.at(5.0, seen.append, "event")
+    stepped.run(6.0)
+    stepped.run(20.0)
+    assert (stepped.now, stepped.last) == (20.0, 5.0)

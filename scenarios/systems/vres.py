@@ -311,12 +311,18 @@ def _utilisation(grid: Grid, sites: Mapping[str, VresSite]) -> float:
 
     Slots that share a processor are not each a whole one: there the work that was got counts.
     """
-    span = grid.now - min((job.submit for job in grid.record.jobs), default=grid.now)
+    jobs = grid.record.jobs
+    ends = [
+        job.end if job.state is DONE or job.end <= grid.now else grid.now
+        for job in jobs
+        if job.state is DONE or job.state is RUNNING or job.wasted
+    ]
+    span = max(ends, default=0.0) - min((job.submit for job in jobs), default=0.0)
     busy = 0.0
     for site in sites.values():
         processors = sum(unit.capacity for unit in site.units)
         busy += sum(known.service_by(grid.now) for known in site.classes) * processors / site.power
-    for job in grid.record.jobs:
+    for job in jobs:
         if job.site not in sites:
             busy += job.wasted
             if job.state is DONE or job.state is RUNNING:
