@@ -130,7 +130,8 @@ def _settings(
     objectives = objectives_of(wanted)
     # Constraints are read again: the units of some metrics are known only now.
     constraints = (*constraints_of(required), *_guards(scenario, config, spec, simulated))
-    kept = stored_settings(where, name)  # refuses a place that holds something else before it is touched
+    # Refuses a place that holds something else before it is touched.
+    kept = stored_settings(where, name, alone=config.storage is None)
     before = kept if config.resume else None
     earlier = None if before is None else stored.settings_of(before, where or name)
     raced = simulated if config.baseline is None else config.baseline

@@ -293,7 +293,7 @@ def test_former_names_warn(scenario, study):
     with pytest.warns(FutureWarning, match="now called Sweep.configurations"):
         assert made.points is made.configurations
     with pytest.warns(FutureWarning, match="now called Study.configurations"):
-        assert study.evaluations is study.configurations
+        pd.testing.assert_frame_equal(study.evaluations, study.configurations)
 
 
 def test_what_is_shown_is_short(scenario, result, study):

@@ -90,7 +90,7 @@ class Study:
         """
         return front(self.archive)
 
-    @cached_property
+    @property
     def configurations(self) -> pd.DataFrame:
         """The configurations, a row for each; first come the baseline, the recommendations and the front.
 
@@ -105,7 +105,7 @@ class Study:
         - `OBJECTIVE_search`, `OBJECTIVE_validated`: the plain means of the runs in the search and on
           validation seeds; `_se` (such as `OBJECTIVE_search_se`) is their standard error.
         - `METRIC<=BOUND`: for each constraint, its metric in the scenario nearest the bound.
-        - `probability_non_dominated`: P: that it keeps the constraints and is not dominated.
+        - `probability_non_dominated`: P: that no other configuration dominates it.
         - `replications`, `validation_replications`, `confirmation_replications`: the number of runs in the
           search, in validation, and in the comparison of baseline and recommendations.
         - `equivalents`: the number of other configurations that gave the same in every run.
@@ -117,6 +117,10 @@ class Study:
             >>> len(study.configurations), study.configurations["completed"].dtype
             (4, dtype('float64'))
         """
+        return self._configurations.copy()
+
+    @cached_property
+    def _configurations(self) -> pd.DataFrame:
         return frame(self.details)
 
     @property
@@ -210,7 +214,7 @@ class Study:
             >>> study.recommendations.index.name
             'name'
         """
-        table = self.configurations
+        table = self._configurations
         return table[table["name"].str.fullmatch("[A-Z]")].reset_index().set_index("name")
 
     @property

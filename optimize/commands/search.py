@@ -71,11 +71,11 @@ def run_search(
     )
     if format != "table":
         return printed(made.details, format)
-    out, storage = asked["out"], asked["storage"]
+    out, place = asked["out"], str(asked["storage"] or asked["out"] or "")
     return answer(
         made.details,
         terminal_width(),
-        study=str(storage or out or ""),
+        study=f"{place}#{asked['study']}" if place and asked["study"] else place,
         page=out / PAGE if out and made.details.members else None,
         seconds=time.monotonic() - began,
     )

@@ -122,9 +122,9 @@ def sensitivity_text(found: Sensitivity, width: int, *, every: bool = False) -> 
 
 def is_study(subject: str) -> bool:
     """Whether this names a study (a URL, a search's folder, a journal) rather than a scenario."""
-    from gridtune.optimize.studies.places import is_url
+    from gridtune.optimize.studies.places import is_url, named
 
-    path = Path(subject)
+    path = Path(named(subject)[0])
     return is_url(subject) or path.is_dir() or (path.is_file() and path.suffix not in (".toml", ".json"))
 
 

@@ -240,11 +240,15 @@ def _anchored(
 ) -> dict[int, Array]:
     """Posterior means by number, or plain ones, on the level of the baseline's runs.
 
-    Confirmed means stand for what is recommended, and for the baseline beside it.
+    Confirmed means stand for what is recommended, and for the baseline beside it. What is above the
+    baseline's mean moves as far as that, what is below it in proportion: so small values stay small.
     """
     turned, objectives = signs(archive.objectives), archive.objectives
     confirmed = [one for one in archive.recommendations if one.replications]
     means = dict(plain) if posterior is None else {n: posterior.means(n) for n in posterior.chances}
+    # Where no run was below 0, no mean is.
+    lowest = [min(min(e.objectives[o.name].values) for e in archive.evaluations) for o in objectives]
+    least = np.where(np.array(lowest) < 0, -np.inf, 0.0)
     baseline = archive.standing
     if baseline is not None and baseline.number in means:
         level = means[baseline.number]
@@ -253,11 +257,11 @@ def _anchored(
         elif posterior is not None:
             runs = [all_values(baseline, one.name) for one in objectives]
             level = turned * [sum(values) / len(values) for values in runs]
-        shift = level - means[baseline.number]
-        means = {number: row + shift for number, row in means.items()}
-    # Where no run was below 0, no mean is.
-    lowest = [min(min(e.objectives[o.name].values) for e in archive.evaluations) for o in objectives]
-    least = np.where(np.array(lowest) < 0, -np.inf, 0.0)
+        start, end = turned * means[baseline.number], turned * level
+        ratio = np.where((least == 0) & (start > 0), end / np.where(start > 0, start, 1.0), np.nan)
+        for number, row in means.items():
+            one = turned * row
+            means[number] = turned * np.where((one < start) & (ratio > 0), one * ratio, one + end - start)
     means = {number: turned * np.maximum(turned * row, least) for number, row in means.items()}
     return means | {one.number: turned * [one.objectives[o.name].to for o in objectives] for one in confirmed}
 

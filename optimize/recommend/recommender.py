@@ -7,7 +7,7 @@ configuration: only these runs say what a recommendation gains and costs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import ceil
 
@@ -21,10 +21,10 @@ from gridtune.optimize.recommend.harm import blamed, by_case, harms, harms_in_so
 from gridtune.optimize.recommend.plan import Plan, plan
 from gridtune.optimize.recommend.replays import Replays
 from gridtune.optimize.recommend.subsets import Subsets
-from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Change
+from gridtune.optimize.records.difference import INTERVAL, Change
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
-from gridtune.optimize.replication.compare import shares, signs
+from gridtune.optimize.replication.compare import shares
 from gridtune.optimize.runs.blocks import Block, Sample
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_ELIMINATION
@@ -111,12 +111,11 @@ class Recommender:
             made = self._confirmed(one, confirmation, tests)
             if made is not None:
                 found.setdefault(key(made.values), (one, made))
-        every = [made for _, made in found.values()]
         return tuple(
             replace(
                 self._elimination.with_shares(made, elimination, self._left()),
                 letter=letter,
-                title=self._title(one, made, every),
+                title=self._title(one, made),
             )
             for letter, (one, made) in zip("ABC", found.values(), strict=False)
         )
@@ -150,23 +149,10 @@ class Recommender:
                 self._aside.append(one)
         return passed
 
-    def _title(self, candidate: Candidate, made: Recommendation, every: Sequence[Recommendation]) -> str:
-        """What it is called; every recommendation is on the front, too."""
-        front, turned, baseline = self._front, signs(self._objectives), self._front.archive.baseline
-        assert baseline is not None
-        numbers = [one.evaluation.number for one in front.on_front]
-        gains = {number: front.means[number] - front.means[baseline] for number in numbers}
-        for one in every:
-            gains[one.number] = turned * [change.difference.mean for change in one.objectives.values()]
-        most = np.min(list(gains.values()), axis=0)
-        first = gains[made.number] <= most + ROUNDING * abs(most)
-        return title_of(
-            candidate.chosen,
-            [one.metric for one in made.objectives.values() if self._gained(one)],
-            [one for one, mine in zip(self._objectives, first, strict=True) if mine],
-            self._objectives,
-            compromise=candidate.compromise,
-        )
+    def _title(self, candidate: Candidate, made: Recommendation) -> str:
+        """What it is called."""
+        gained = [one.metric for one in made.objectives.values() if self._gained(one)]
+        return title_of(candidate.chosen, gained, self._objectives, compromise=candidate.compromise)
 
     def _candidates(self) -> list[Candidate]:
         """The best of each objective, and the compromise, as far as they are better than the baseline.
@@ -288,34 +274,30 @@ class Recommender:
 
 def title_of(
     chosen: Sequence[Objective],
-    gained: Collection[Objective],
-    unrivalled: Collection[Objective],
+    gained: Sequence[Objective],
     among: Sequence[Objective],
     *,
     compromise: bool = False,
 ) -> str:
-    """A title without superlatives that another configuration would deserve; at least what is better.
+    """What a recommendation improves, and whether it is the compromise.
 
     Args:
         chosen: objectives for whose sake it was chosen.
         gained: objectives that are better than in the baseline.
-        unrivalled: objectives in which no configuration on the front is better.
         among: all objectives.
     """
-    told = [one for one in chosen if one in gained]
-    best = [f"{_ways(one)[1]} {_called(one, among)}" for one in told if one in unrivalled]
-    rest = [one for one in told if one not in unrivalled] or ([] if best or compromise else gained)
-    better = [" and ".join(f"{_ways(one)[0]} {_called(one, among)}" for one in rest)] if rest else []
-    return ", ".join([*best, *better, *["compromise"] * compromise])
+    told = [one for one in chosen if one in gained] or ([] if compromise else gained)
+    better = [" and ".join(f"{_way(one)} {_called(one, among)}" for one in told)] if told else []
+    return ", ".join([*better, *["compromise"] * compromise])
 
 
-def _ways(objective: Objective) -> tuple[str, str]:
-    """What a better and the best value are called: fewer and fewest users, more and most work."""
-    known, least = label(objective.name), objective.direction == "minimize"
+def _way(objective: Objective) -> str:
+    """What a better value is called: fewer users, more work."""
+    known = label(objective.name)
     counted = objective.unit not in ("", "s") or (known.percent and known.name.endswith("s"))
-    if least:
-        return ("fewer", "fewest") if counted else ("lower", "lowest")
-    return ("more", "most") if counted or known.name.endswith("work") else ("higher", "highest")
+    if objective.direction == "minimize":
+        return "fewer" if counted else "lower"
+    return "more" if counted or known.name.endswith("work") else "higher"
 
 
 def _called(objective: Objective, among: Sequence[Objective]) -> str:

@@ -64,7 +64,7 @@ class Recommendation:
 
     Attributes:
         letter: `A`, `B`, `C`, …; by which commands and pictures name it.
-        title: why it is here, such as `lowest slowdown`.
+        title: why it is here, such as `lower slowdown`.
         origin: number of the configuration on the Pareto front that it was made from.
         number: number of the recommended configuration in the study; that of `origin` where nothing could be
             left out.

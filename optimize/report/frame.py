@@ -116,6 +116,8 @@ class Row:
     @cached_property
     def differences(self) -> dict[str, Difference]:
         """What each objective changes by against the baseline, by name; empty if unknown."""
+        if self.advice is not None:
+            return {name: one.difference for name, one in self.advice.objectives.items()}
         archive, one = self.front.archive, self.evaluation
         stands = self.front.same.get(self.number)
         if stands is not None and stands != archive.baseline:

@@ -35,6 +35,12 @@ def is_url(where: str | Path) -> bool:
     return "://" in str(where)
 
 
+def named(where: str | Path) -> tuple[str | Path, str | None]:
+    """Where a study is, and its name if `#NAME` follows."""
+    place, mark, name = str(where).rpartition("#")
+    return (place, name) if mark and not os.path.lexists(where) else (where, None)
+
+
 def journal_in(where: str | Path) -> Path:
     """The journal of a folder, or the journal file itself; not a URL that has lost its slashes."""
     if SCHEME.match(str(where)):

@@ -17,7 +17,15 @@ from sqlalchemy import URL
 
 from gridtune.optimize.studies import databases
 from gridtune.optimize.studies.databases import reason, shown
-from gridtune.optimize.studies.places import is_url, journal_in, json_of, kind_of, study_place, table_beside
+from gridtune.optimize.studies.places import (
+    is_url,
+    journal_in,
+    json_of,
+    kind_of,
+    named,
+    study_place,
+    table_beside,
+)
 from gridtune.optimize.studies.tables import DatabaseTable, FileTable, Run, broken, runs_of
 from gridtune.scenarios.errors import ScenarioError
 
@@ -42,40 +50,46 @@ def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool 
     """What a search has left; nothing is changed, and no file is made.
 
     Args:
-        where: folder of a search, journal, table of runs, SQLite file, or URL.
+        where: folder of a search, journal, table of runs, SQLite file, or URL; `#NAME` may follow.
         name: of the study; needed only where there are several.
         skip_broken: whether to pass over broken lines.
 
     Raises:
         ScenarioError: there is no such study, there are several to choose from, or a line is broken.
     """
+    if name is None:
+        where, name = named(where)
     called = shown(where)
     with looking(place_of(study_place(where)), called, skip_broken=skip_broken) as storage:
         if storage is None:
             file = databases.file_of(databases.url_of(where)) if is_url(where) else None
             kind = "database" if file is not None and not file.exists() else "study; it holds none"
             raise ScenarioError(f"{called}: no such {kind}")
-        summaries = optuna.get_all_study_summaries(storage.optuna, include_best_trial=False)
-        known = [one.study_name for one in summaries if isinstance(one.user_attrs.get(SETTINGS), dict)]
+        known = storage.names
         if name is None and len(known) == 1:
             name = known[0]
         if name is None or name not in known:
-            problem = "name one of its studies (--study)" if name is None and known else "no such study"
+            problem = (
+                f"name one of its studies, as {called}#NAME" if name is None and known else "no such study"
+            )
             raise ScenarioError(f"{called}: {problem}; it holds {', '.join(known) or 'none'}")
         found = storage.find(name, skip_broken=skip_broken)
         assert found is not None
         return found
 
 
-def stored_settings(where: str | Path | None, name: str) -> Mapping[str, Any] | None:
+def stored_settings(where: str | Path | None, name: str, *, alone: bool = False) -> Mapping[str, Any] | None:
     """The settings of a study that could be resumed; None if there is none. Nothing is changed.
 
-    A `ScenarioError` if it cannot be reached or resumed, or was made by something else.
+    A `ScenarioError` if it cannot be reached or resumed, or was made by something else; where it is to be
+    `alone`, also if there are others instead.
     """
     if where is None:
         return None
     with looking(place_of(where), shown(where)) as storage:
         found = None if storage is None else storage.find(name)
+        if alone and storage is not None and found is None and (others := storage.names):
+            raise ScenarioError(f"{shown(where)}: holds the study {', '.join(others)}, not {name}")
         return None if found is None else found.settings
 
 
@@ -87,6 +101,12 @@ class Storage:
     optuna: BaseStorage  # the studies
     table: FileTable | DatabaseTable | None  # their runs; None in memory, where they are forgotten
     notes: tuple[str, ...] = ()  # what was passed over, a line each
+
+    @property
+    def names(self) -> list[str]:
+        """Of the studies that searches have made."""
+        summaries = optuna.get_all_study_summaries(self.optuna, include_best_trial=False)
+        return [one.study_name for one in summaries if isinstance(one.user_attrs.get(SETTINGS), dict)]
 
     def find(self, name: str, *, skip_broken: bool = False) -> StoredStudy | None:
         """The study of that name; None if there is none, or only the beginning of one.

@@ -79,7 +79,7 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
         ["optimize/front/*.py"],
         ["test_front", "test_search_robust", "test_baseline",
          "test_search_constraints", "test_compare", "test_export", "test_preference", "test_changes",
-         "test_explain", "test_harms", "test_log_advice", "test_titles", "test_report", "test_resampling",
+         "test_explain", "test_harms", "test_log_advice", "test_report", "test_resampling",
          "test_loss"],
     ),
     "batch": (
@@ -96,7 +96,7 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "report": (
         ["optimize/report/*.py", "optimize/report/pictures/*.py"],
-        ["test_report", "test_report_pictures", "test_preference", "test_titles", "test_search_progress",
+        ["test_report", "test_report_pictures", "test_preference", "test_search_progress",
          "test_compare", "test_export", "test_api", "test_changes", "test_cli_search", "test_front"],
     ),
 }  # fmt: skip

@@ -88,6 +88,10 @@ class Axis:
             at = np.where(known.codes < 0, np.nan, known.codes.astype(float))
             return cls(name, at, tuple(map(str, known.categories)))
         at = column.to_numpy(dtype=float, na_value=np.nan)
+        if (unlimited := np.isinf(at)).any():
+            finite = at[np.isfinite(at)]
+            at = np.where(unlimited, finite.max() if len(finite) else 0.0, at)
+            name = f"{name} (none: at the end)"
         low, high = float(np.nanmin(at)), float(np.nanmax(at))
         return cls(name, at, log=low > 0 and high / low >= LOG_FROM)
 
