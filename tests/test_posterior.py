@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 
 from gridtune.optimize.inference import gaussian_process
-from gridtune.optimize.inference.gaussian_process import _missing_odds, _raised, fit, posterior_of
+from gridtune.optimize.inference.gaussian_process import (
+    _in_proportion,
+    _missing_odds,
+    _raised,
+    fit,
+    posterior_of,
+)
 from gridtune.optimize.inference.surrogate_model import coordinates_of
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
 
@@ -195,3 +201,34 @@ def test_what_never_or_always_happens_stays_so_and_odds_are_raised():
     raised = _raised(np.array([0.0, 0.5, 0.8, 1.0]), 0.0, 100)
     assert raised == pytest.approx([0.0, 0.5, 0.8, 1.0])
     assert _raised(np.array([0.5]), np.log(3), 100) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_where_effects_are_in_proportion_small_means_stay_small(sign):
+    rng = np.random.default_rng(11)
+    known = configurations(40, rng)
+    means = np.exp(np.linspace(0.0, 6.0, 40))
+    values = np.full((40, 1, 7), np.nan)
+    effects = np.exp(rng.normal(0.0, 0.5, 7))
+    effects *= 7 / effects.sum()
+    for k in range(40):
+        count = 7 if k % 4 == 0 else 1  # most ran in the first replication alone
+        values[k, 0, :count] = sign * means[k] * (effects * np.exp(rng.normal(0, 0.02, 7)))[:count]
+    found = fit(values, known)
+    assert found.means[:, 0] == pytest.approx(sign * means, rel=0.15)
+    assert np.median(found.draws[:, :, 0], axis=0) == pytest.approx(found.means[:, 0], rel=0.1)
+    spread = found.draws[:, :, 0].std(axis=0)
+    assert spread[-1] > 100 * spread[0], "noise is in proportion, too"
+
+
+def test_where_effects_are_the_same_for_all_they_are_taken_so():
+    rng = np.random.default_rng(12)
+    means = np.linspace(10.0, 50.0, 40)
+    shared = rng.normal(0, 3, 7)
+    values = means[:, None, None] + shared[None, None, :] + rng.normal(0, 0.5, (40, 1, 7))
+    assert (values > 0).all()
+    seen = np.ones((40, 7), dtype=bool)
+    assert _in_proportion(values[:, 0], seen) == 0
+    assert _in_proportion(np.exp(values[:, 0] / 10), seen) == 1
+    assert _in_proportion(-np.exp(values[:, 0] / 10), seen) == -1
+    assert _in_proportion(np.exp(values[:, 0] / 10) - 3, seen) == 0, "not all are of one sign"

@@ -267,6 +267,48 @@ def _objective(
     rng: np.random.Generator,
 ) -> tuple[Array, Array, Array, float, float]:
     """Means, draws, replays, unit and freedom of an objective, as `Posterior` has them."""
+    sign = _in_proportion(runs, seen)
+    if sign:
+        logs = sign * np.log(np.where(seen, sign * runs, 1.0))
+        means, found, replays, _, freedom = _additive(logs, seen, places, apart, draws, seed, rng)
+        # E(exp) is more than exp(E): by how much, the runs say, each replication alike.
+        over = np.where(seen, np.exp(sign * (logs - means[:, None])), 0.0)
+        ran = seen.any(axis=0)
+        factor = float((over.sum(axis=0)[ran] / seen.sum(axis=0)[ran]).mean())
+        means, found, replays = (sign * factor * np.exp(sign * one) for one in (means, found, replays))
+        return means, found, replays, _unit(means), freedom
+    return _additive(runs, seen, places, apart, draws, seed, rng)
+
+
+def _in_proportion(runs: Array, seen: Array) -> int:
+    """Whether effects and noise are in proportion to the means: 1, or -1 if all values are negative; else 0.
+
+    Source: G. Box and D. Cox, An Analysis of Transformations, JRSS B 26(2), 1964 (of their powers 0 and 1);
+        N. Duan, Smearing Estimate, JASA 78, 1983 (means of what was transformed).
+    """
+    values = runs[seen]
+    sign = 1 if (values > 0).all() else -1 if (values < 0).all() else 0
+    again = seen & (seen.sum(axis=1) > 1)[:, None]
+    if not sign:
+        return 0
+    logs = np.log(np.where(seen, sign * runs, 1.0))
+    squares = [float((explained(one, seen)[2][again] ** 2).sum()) for one in (runs, logs)]
+    if min(squares) <= 0:
+        return 0
+    gain = 0.5 * again.sum() * np.log(squares[0] / squares[1]) - logs[again].sum()
+    return sign if gain > 0 else 0
+
+
+def _additive(
+    runs: Array,
+    seen: Array,
+    places: Distances,
+    apart: int | None,
+    draws: int,
+    seed: int,
+    rng: np.random.Generator,
+) -> tuple[Array, Array, Array, float, float]:
+    """The same where effects and noise are the same for all configurations, whatever their means are."""
     _, plain, rest = explained(runs, seen)
     alike = [at for at in range(len(plain)) if at != apart]
     similar = Fitted.of(places.among(alike), plain[alike], seed).correlation(places)
