@@ -184,6 +184,44 @@ def test_jobs_wait_from_when_they_are_eligible(tmp_path):
     assert not any("order" in reason for reason in trace.report.repairs)
 
 
+def test_what_ends_before_it_starts_is_said_so(tmp_path):
+    """At the end of summer time; of a job that was cancelled, it is that it never ran."""
+    path = tmp_path / "sacct.txt"
+    times = "2025-10-26T01:50:00|2025-10-26T02:40:00|2025-10-26T02:10:00"
+    path.write_text(SACCT + "".join(f"{k}|{k}|{times}||4|4|60|{state}|u|a|b\n" for k, state in
+                                    ((106, "COMPLETED"), (107, "CANCELLED by 7"))))  # fmt: skip
+    dropped = {reason.split(" (")[0]: one.count for reason, one in read_trace(path).report.dropped.items()}
+    assert dropped["ends before it starts"] == 1
+    assert dropped["cancelled before its start"] == 2
+
+
+@pytest.mark.parametrize(
+    ("head", "row"),
+    [
+        ("id,submit,start,end,procs,walltime", "{},0,1,9,1,{}"),
+        ("job_id,submission_time,start_time,stop_time,state,resources,walltime", "{},5,6,9,Terminated,1,{}"),
+        ("JobID|Submit|Start|End|NCPUS|Timelimit", "{}|5|6|9|1|{}"),
+    ],
+)
+def test_requested_times_are_read_in_hours_minutes_and_seconds_and_others_are_counted(tmp_path, head, row):
+    path = tmp_path / "mine.csv"
+    times = ("01:00:00", "1-00:00:10", "90", "UNLIMITED", "", "soon", "12 h")
+    path.write_text("\n".join([head, *(row.format(k, time) for k, time in enumerate(times, 1))]) + "\n")
+    trace = read_trace(path)
+    assert [job.estimate for job in trace.jobs] == [3600, 86410, 90, None, None, None, None]
+    assert {reason.split(":")[0]: one.count for reason, one in trace.report.repairs.items()} == {
+        "requested time is not a number": 2
+    }
+
+
+def test_names_that_are_not_utf_8_stay_apart(tmp_path):
+    path = tmp_path / "sacct.txt"
+    text = "".join(SACCT.splitlines(keepends=True)[i] for i in (0, 1, 3)).replace("ann", "m\374ller")
+    path.write_bytes(text.replace("bob", "m\351ller").encode("latin-1"))
+    users = [job.user for job in read_trace(path).jobs]
+    assert users == [r"m\xfcller", r"m\xe9ller"]
+
+
 def test_sacct_with_times_in_seconds_and_other_columns(tmp_path):
     path = tmp_path / "mine.txt.gz"
     text = (

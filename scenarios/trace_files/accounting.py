@@ -13,6 +13,8 @@ Standard Workload Format, so that the same checks and repairs hold.
   resources as `resources`, separated by `|`, `,`, `;` or tabs. Times are seconds since 1970, 0 for never.
 - CSV: `id`, `submit`, `start`, `end`, `procs`, `walltime`, and `user`, `group` and `queue` where known. Times
   are seconds from any moment; of each job all three must be known, in their order.
+
+Requested times are numbers (of OAR and CSV in seconds), or `[days-][hours:]minutes:seconds`.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from datetime import UTC, datetime
 
 from gridtune.scenarios.trace_files.numbers import number
 from gridtune.scenarios.trace_files.records import TraceError
-from gridtune.scenarios.trace_files.rows import HELD, LEFT_OUT, PENDING, RUNNING, Layout
+from gridtune.scenarios.trace_files.rows import BACKWARDS, HELD, LEFT_OUT, PENDING, RUNNING, Layout
 
 FORMAT = (
     "JobID,JobIDRaw,Submit,Eligible,Start,End,AllocCPUS,ReqCPUS,TimelimitRaw,"
@@ -115,6 +117,7 @@ _NOT_ENDED = {
 }
 _PART = re.compile(r"(\d+)([_+])")
 _DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)(?:\.\d+)?$", re.ASCII)
+_NO_TIME = ("", "NONE", "UNLIMITED", "INFINITE", "PARTITION_LIMIT")  # requested: none
 _SEPARATORS = "|\t;,"
 _UNREADABLE = ["?"]  # too few fields: a row that is counted as such
 
@@ -205,6 +208,8 @@ def _splitter(
         if kind == "CSV" and not (start is not None and end is not None and submit <= start <= end):
             return _UNREADABLE
         began = start is not None and (end is None or start <= end)
+        if start is not None and not began and state != "CANCELLED":
+            return [LEFT_OUT, BACKWARDS]
         if state == "CANCELLED" and start == end:
             began = False  # the start that Slurm gives what its owner cancels while it waits
         if end is None and not began:
@@ -219,7 +224,6 @@ def _splitter(
         if places.get("eligible") and not began and (eligible is None or eligible > left):
             return [LEFT_OUT, HELD]
         submit = max(submit, min(eligible or submit, left))
-        limit = (_number(text("limit")) or 0.0) * unit or _seconds(text("limit_text"))
         allocated = text("allocated") if began else ""
         return [
             key,
@@ -230,7 +234,7 @@ def _splitter(
             "-1",
             "-1",
             text("requested") or text("allocated") or "-1",
-            _plain(limit),
+            _requested(text("limit"), unit, text("limit_text")),
             "-1",
             _STATUS.get(state, "-1"),
             text("user") or "-1",
@@ -259,6 +263,19 @@ def _part(name: str) -> str:
 
 def _plain(number: float | None) -> str:
     return "-1" if number is None or number < 0 else f"{number:.10g}"
+
+
+def _requested(text: str, unit: float, other: str) -> str:
+    """A requested time in s; what cannot be read as one stays as it is, so that it is counted.
+
+    Args:
+        text: the time.
+        unit: of a bare number, s.
+        other: the same one as `[days-][hours:]minutes:seconds`; "" where there is none.
+    """
+    seconds = (_number(text) or 0.0) * unit or _seconds(other or text)
+    unread = seconds is None and (other or text).upper() not in _NO_TIME
+    return other or text if unread else _plain(seconds)
 
 
 def _number(text: str) -> float | None:

@@ -34,6 +34,8 @@ _HEAD = 1 << 14
 def opened(path: Path) -> Iterator[io.TextIOBase]:
     """The text of a trace file; compression is recognised by content (gzip, bzip2, xz).
 
+    Bytes that are not UTF-8 become escapes such as `\\xfc`: names with other ones stay apart.
+
     Raises:
         TraceError: the file is missing, a folder, unreadable, empty, of another kind, truncated or
             corrupt. The latter two show while reading, so they are raised from the body of the `with`.
@@ -42,7 +44,7 @@ def opened(path: Path) -> Iterator[io.TextIOBase]:
         with _binary(path) as binary:
             bounded = _Bounded(binary, path)
             buffered = io.BufferedReader(bounded, _BUFFER)
-            yield io.TextIOWrapper(buffered, encoding="utf-8-sig", errors="replace")
+            yield io.TextIOWrapper(buffered, encoding="utf-8-sig", errors="backslashreplace")
     except FileNotFoundError:
         raise TraceError(f"{path}: no such file; check the name of the trace") from None
     except IsADirectoryError:
@@ -111,9 +113,7 @@ def head(path: Path) -> str:
     """
     with opened(path) as stream:
         text = stream.read(_HEAD)
-    strange = sum(character < " " and character not in "\t\n\r\f" for character in text) + text.count(
-        "\ufffd"
-    )
+    strange = sum(character < " " and character not in "\t\n\r\f" for character in text) + text.count("\\x")
     if strange > len(text) / 20:
         raise TraceError(f"{path}: is not text; expected a trace in SWF or GWF, plain or compressed")
     return text
