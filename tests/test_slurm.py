@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from gridtune.scenarios import ScenarioError, load, simulate
-from gridtune.scenarios.slurm import slurm_changes, slurm_seed
+from gridtune.scenarios.slurm import not_denied, slurm_changes, slurm_seed
 from gridtune.scenarios.slurm.conf import QOS_COLUMNS, host_names, read_conf, seconds
 from gridtune.scenarios.slurm.seed import NO_DECAY
+from gridtune.scenarios.trace_files.records import TraceJob
 from tests.test_cli import gridtune, refused
 
 CONF = """\
@@ -97,7 +98,6 @@ def test_a_site_takes_over_what_it_can_have(files):
     }  # fmt: skip
     assert work == {"name": "work", "priority": 1.0, "max_runtime": 86400.0}
     assert {key: value for key, value in seed.site.items() if key != "queue"} == {
-        "quota.user_running": 20.0, "quota.user_slots": 64.0,
         "preemption.express": 3600.0, "preemption.mode": "requeue", "preemption.grace": 120.0,
     }  # fmt: skip
 
@@ -109,14 +109,208 @@ def test_what_has_no_counterpart_is_named(files):
         "PriorityFlags ACCRUE_ALWAYS",
         "PriorityWeightQOS: the QOS of jobs is not simulated",
         "PartitionName=debug MaxNodes=1",
+        "PartitionName=old State=DOWN: left out",
         "backfilling within a partition, beside preemption that suspends or has a GraceTime",
-        "QOS long maxjobspu: limits of one QOS hold for all jobs",
+        "QOS normal maxjobspu=20: the QOS of jobs is not simulated",
+        "QOS normal maxtrespu=cpu=64: the QOS of jobs is not simulated",
+        "QOS long maxjobspu=2: the QOS of jobs is not simulated",
         "QOS long maxwall=7-00:00:00",
         "Include more.conf: not read",
     ]
     alone = slurm_seed(files[0])
     assert any(line.startswith("PreemptType=preempt/qos") for line in alone.without)
     assert "quota.user_running" not in alone.site
+
+
+# The file of a site, without lines that say who starts when.
+USUAL = """\
+ClusterName=linux
+SlurmctldHost=ctl(10.0.0.1)
+SlurmctldPort=6817
+SlurmdPort=6818
+SchedulerPort=7321
+SlurmUser=slurm
+SlurmdUser=root
+SlurmctldDebug=info
+SlurmctldLogFile=/var/log/slurm/slurmctld.log
+SlurmdLogFile=/var/log/slurm/slurmd.log
+SlurmSchedLogLevel=0
+SlurmctldParameters=enable_configless
+SlurmctldTimeout=120
+SlurmdSpoolDir=/var/spool/slurmd/%n
+StateSaveLocation=/var/spool/slurmctld
+AuthType=auth/munge
+AuthAltParameters=jwt_key=/etc/slurm/jwt.key
+CredType=cred/munge
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=db
+AccountingStorageTRES=gres/gpu
+AccountingStoreFlags=job_comment
+AccountingStorageEnforce=associations,qos
+AcctGatherNodeFreq=30
+JobAcctGatherType=jobacct_gather/cgroup
+JobCompType=jobcomp/elasticsearch
+JobContainerType=job_container/tmpfs
+JobRequeue=1
+BatchStartTimeout=10
+CheckpointType=checkpoint/none
+CommunicationParameters=NoAddrCache
+CompleteWait=0
+CoreSpecPlugin=core_spec/none
+DefMemPerCPU=2000
+DisableRootJobs=NO
+EnforcePartLimits=NO
+Prolog=/etc/slurm/prolog.d/*
+Epilog=/etc/slurm/epilog.d/*
+PrologFlags=Alloc,Contain,X11
+GroupUpdateTime=600
+HealthCheckProgram=/usr/sbin/nhc
+InactiveLimit=0
+KillWait=30
+LaunchParameters=use_interactive_step
+LogTimeFormat=iso8601_ms
+MailProg=/bin/mail
+MaxArraySize=1001
+MaxJobCount=10000
+MCSPlugin=mcs/none
+MessageTimeout=10
+MinJobAge=300
+MpiDefault=pmix
+MpiParams=ports=12000-12999
+OverTimeLimit=0
+PlugStackConfig=/etc/slurm/plugstack.conf
+PreemptMode=OFF
+PreemptType=preempt/none
+PriorityCalcPeriod=5
+PriorityType=priority/multifactor
+PriorityUsageResetPeriod=NONE
+PriorityWeightTRES=
+PrivateData=jobs
+ProctrackType=proctrack/cgroup
+PropagateResourceLimits=ALL
+RebootProgram=/sbin/reboot
+ResumeRate=300
+ResumeTimeout=60
+ReturnToService=1
+RoutePlugin=route/default
+SchedulerType=sched/backfill
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SuspendTime=-1
+SwitchType=switch/none
+TaskPlugin=task/affinity,task/cgroup
+TmpFS=/tmp
+TopologyPlugin=topology/none
+TreeWidth=50
+UnkillableStepTimeout=60
+UsePAM=1
+Waittime=0
+FrontendName=front State=UP
+NodeName=DEFAULT Sockets=2 CoresPerSocket=2 RealMemory=9000 TmpDisk=5 Weight=3 State=UNKNOWN
+NodeName=n[1-9] NodeAddr=10.0.0.[1-9] Port=7000
+PartitionName=DEFAULT MaxNodes=UNLIMITED MinNodes=1 AllowGroups=ALL LLN=NO OverSubscribe=NO DefMemPerCPU=1
+PartitionName=work Nodes=ALL Default=YES MaxTime=UNLIMITED DefaultTime=60 Hidden=NO State=UP
+"""
+
+
+def test_usual_lines_that_do_not_decide_who_starts_when_are_passed_over(tmp_path):
+    seed = slurm_seed(_written(tmp_path, "slurm.conf", USUAL))
+    assert (seed.processors, list(seed.without)) == (36, [])
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        *((line, line) for line in (
+            "CompleteWait=300", "Licenses=matlab:2", "SuspendTime=600", "ResumeTimeout=900", "GresTypes=gpu",
+            "JobSubmitPlugins=lua", "TopologyPlugin=topology/tree", "SelectType=select/linear",
+            "SelectTypeParameters=CR_Core_Memory", "PreemptMode=GANG", "OfTomorrow=yes",
+            "PartitionName=b AllowAccounts=a17", "PartitionName=b ExclusiveUser=YES",
+            "PartitionName=b MinNodes=2",
+        )),
+        (
+            "AccountingStorageEnforce=limits",
+            "AccountingStorageEnforce=limits: limits of associations are not read",
+        ),
+        ("NodeName=m CPUs=1 CoreSpecCount=1", "NodeName CoreSpecCount"),
+        ("PartitionName=b State=DRAIN", "PartitionName=b State=DRAIN: left out"),
+        ("DownNodes=n[1-2] State=DRAIN", "NodeName=n[1-2] State=DRAIN: not counted"),
+    ],
+)  # fmt: skip
+def test_whatever_else_is_set_is_named(tmp_path, line, told):
+    assert list(slurm_seed(_written(tmp_path, "slurm.conf", USUAL + line)).without) == [told]
+
+
+def test_nodes_that_are_out_are_not_counted(tmp_path):
+    text = """\
+NodeName=n[1-4] CPUs=2
+NodeName=n[5-6] CPUs=2 State=DOWN
+DownNodes=n4 State=FAIL
+PartitionName=a Nodes=n[3-6]
+PartitionName=b Nodes=n[5-6]
+"""
+    seed = slurm_seed(_written(tmp_path, "slurm.conf", text))
+    assert seed.processors == 6
+    assert [(queue["name"], queue["slots"]) for queue in seed.site["queue"]] == [("a", 2)]
+    assert [line for line in seed.without if line.startswith("NodeName=")] == [
+        "NodeName=n[5-6] State=DOWN: not counted", "NodeName=n4 State=FAIL: not counted",
+    ]  # fmt: skip
+    assert "PartitionName=b Nodes: all are out: left out" in seed.without
+
+
+@pytest.mark.parametrize("others", [(), ("long",)])
+def test_limits_of_a_qos_hold_for_all_jobs_only_where_there_is_no_other(tmp_path, others):
+    conf = _written(tmp_path, "slurm.conf", "SchedulerType=sched/backfill\n")
+    rows = [qos_row(name="normal", maxjobspu=40), *(qos_row(name=name) for name in others)]
+    seed = slurm_seed(conf, _written(tmp_path, "qos", "\n".join(rows)))
+    assert seed.site == ({} if others else {"quota.user_running": 40.0})
+    told = "QOS normal maxjobspu=40: the QOS of jobs is not simulated"
+    assert list(seed.without) == ([told] if others else [])
+
+
+def test_flags_of_a_qos_are_named(tmp_path):
+    conf = _written(tmp_path, "slurm.conf", "SchedulerType=sched/backfill\n")
+    qos = _written(
+        tmp_path, "qos", qos_row(name="normal", flags="DenyOnLimit,NoReserve", usagethres="0.000000")
+    )
+    assert list(slurm_seed(conf, qos).without) == ["QOS normal flags NoReserve"]
+
+
+@pytest.mark.parametrize(("weight", "factor"), [("abc", "1.0"), ("1", "abc")])
+def test_what_is_no_number_is_said_wherever_it_is(tmp_path, weight, factor):
+    conf = _written(tmp_path, "slurm.conf", f"PriorityWeightQOS={weight}\n")
+    qos = _written(tmp_path, "qos", qos_row(name="normal", usagefactor=factor))
+    with pytest.raises(ScenarioError, match=r"a number was expected: .*'abc'"):
+        slurm_seed(conf, qos)
+
+
+def test_limits_of_partitions_that_jobs_exceeded_are_left_out_and_told():
+    queues = [
+        {"name": "debug", "max_runtime": 60.0},
+        {"name": "gpu", "max_runtime": 600.0, "slots": 4, "max_processors": 4, "partition": True},
+        {"name": "work", "max_runtime": 3600.0},
+    ]
+    rows = [("debug", 90, 1), ("debug", 120, 1), ("gpu", 50, 8), ("work", 3600, 9), ("gone", 700, 9)]
+    jobs = [
+        TraceJob(k, 0.0, 1.0, width, 0.0, float(time), *[None] * 4, queue, *[None] * 13)
+        for k, (queue, time, width) in enumerate(rows)
+    ]
+    kept, told = not_denied(queues, jobs)
+    assert kept == [
+        {"name": "gpu", "max_runtime": 600.0}, {"name": "work", "max_runtime": 3600.0}, {"name": "debug"},
+    ]  # fmt: skip
+    assert told == [
+        "PartitionName=debug MaxTime=0-00:01:00: left out, as 2 jobs of the log asked for more "
+        "(at most 0-00:02:00)",
+        "PartitionName=gpu Nodes (4 processors): left out, as 1 job of the log had more (at most 8)",
+    ]
+    # Without a known partition, a job that no partition takes counts in the last one.
+    kept, told = not_denied(queues, [jobs[0]._replace(queue="gone", estimate=7200.0)])
+    assert kept[-1] == {"name": "work"}
+    assert told == [
+        "PartitionName=work MaxTime=0-01:00:00: left out, as 1 job of the log asked for more "
+        "(at most 0-02:00:00)"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -184,9 +378,10 @@ def _written(folder: Path, name: str, text: str) -> Path:
 
 @pytest.fixture
 def as_slurm(files):
-    """`batch/replay` with the settings of the files."""
+    """`batch/replay` with the settings of the files, and limits of users."""
     seed = slurm_seed(*files)
-    site = {f"site.cluster.{key}": value for key, value in seed.site.items()}
+    limits = {"quota.user_running": 20.0, "quota.user_slots": 64.0}
+    site = {f"site.cluster.{key}": value for key, value in (seed.site | limits).items()}
     return load("batch/replay").override({"site.cluster.policy": seed.policy} | site)
 
 
@@ -261,6 +456,7 @@ def test_the_baseline_is_that_of_the_file(files, tmp_path):
     """A log that the file's own settings made is explained by them."""
     conf, qos = files
     conf.write_text("\n".join(line for line in CONF.splitlines() if "Preempt" not in line))
+    qos.write_text(qos_row(name="normal", maxtrespu="cpu=64", maxjobspu=20) + "\n")
     log = _log_of(slurm_seed(conf, qos), tmp_path)
     out = tmp_path / "mine.toml"
     result = gridtune("calibrate", log, "--slurm", conf, "--qos", qos, "--out", out)
@@ -380,18 +576,19 @@ def test_limits_of_qos_that_nobody_takes_over_are_named(tmp_path):
 @pytest.mark.long
 def test_preemption_of_a_file_and_limits_that_the_log_denies(files, tmp_path):
     conf, qos = files
-    conf.write_text(CONF.replace("PriorityTier=10 MaxNodes=1", "PriorityTier=10"))
-    qos.write_text(QOS.replace("00:02:00", "").replace("cpu=64", "cpu=2"))
+    conf.write_text(CONF.replace("MaxTime=1-0", "MaxTime=9:00:00"))
+    qos.write_text(qos_row(name="urgent", preempt="normal", maxwall="01:00:00", maxtrespu="cpu=2"))
     bare = _written(tmp_path, "bare.conf", "\n".join(x for x in CONF.splitlines() if "Preempt" not in x))
     log, out = _log_of(slurm_seed(bare), tmp_path), tmp_path / "mine.toml"
     result = gridtune("calibrate", log, "--slurm", conf, "--qos", qos, "--out", out)
     assert result.returncode == 0, result.stderr
     words = " ".join(result.stdout.split())
     assert "site.cluster.quota.user_slots 2: left out, as 6 users of the log had more processors" in words
+    assert "PartitionName=work MaxTime=0-09:00:00: left out, as " in words
     found = load(str(out))
     site, space = found.active.site[0], found.spec.search.space
     assert (site.preemption.express, site.quota.user_slots) == (3600.0, "none")
-    assert [queue.partition for queue in site.queue] == [True, False]
+    assert [(queue.partition, queue.max_runtime) for queue in site.queue] == [(True, 1800.0), (False, inf)]
     told = {path.removeprefix("site.cluster."): one for path, one in space.items()}
     assert not told.keys() & {"preemption.mode", "policy.max_wait", "quota.user_share"}
     assert "multifactor" in told["policy.rule"].choices

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from gridtune import limits
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.slurm.known import EMPTY
 
 # The first columns of `sacctmgr -nP show qos` of present releases, which names none.
 QOS_COLUMNS = (
@@ -38,6 +39,7 @@ class SlurmConf:
         parameters: those of `SchedulerParameters`; "" for one without a value.
         partitions, nodes: of each line `PartitionName=…`, `NodeName=…`, with the words of those of DEFAULT
             above it.
+        down: nodes of each line `DownNodes=…`, and their state.
         sets: hosts of each `NodeSet=…`, by its name.
         included: files that it includes, which are not read.
         names: of keys, as they are written.
@@ -47,16 +49,24 @@ class SlurmConf:
     parameters: Line = field(default_factory=dict)
     partitions: list[Line] = field(default_factory=list)
     nodes: list[Line] = field(default_factory=list)
+    down: Line = field(default_factory=dict)
     sets: Line = field(default_factory=dict)
     included: list[str] = field(default_factory=list)
     names: Line = field(default_factory=dict)
 
+    @property
+    def out(self) -> Line:
+        """Nodes on which nothing starts, as they are written, and their state."""
+        states = {line["nodename"]: line.get("state", "") for line in self.nodes} | self.down
+        return {nodes: state for nodes, state in states.items() if state.upper().startswith(EMPTY)}
+
     def processors(self, hosts: str = "ALL") -> int | None:
-        """Processors of some hosts; None if the file does not say."""
+        """Processors of some hosts that are not out; None if the file does not say."""
         size: dict[str, int] = {}
         for line in self.nodes:
             if not line.get("state", "").upper().startswith("FUTURE"):
                 size |= dict.fromkeys(host_names(line["nodename"]), _cpus(line))
+        size |= {host: 0 for nodes in self.out for host in self.hosts(nodes) if host in size}
         if not size:
             return None
         if hosts.upper() == "ALL":
@@ -98,6 +108,10 @@ def read_conf(path: Path) -> SlurmConf:
                 defaults[kind] = words
             else:
                 (made.partitions if kind == PARTITION else made.nodes).append(words)
+        elif first.startswith("downnodes="):
+            made.down[words["downnodes"]] = words.get("state", "DOWN")
+        elif first.startswith("frontendname="):
+            continue
         elif first.startswith("nodeset="):
             made.sets[words["nodeset"].lower()] = words.get("nodes", "")
         else:

@@ -13,39 +13,10 @@ from typing import Any
 
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.slurm.conf import Line, SlurmConf, read_conf, read_qos, seconds
+from gridtune.scenarios.slurm.known import BACKFILL, FLAGS, NODES, OPTIONS, PARTITIONS, QOS, WEIGHTS
 
 NO_DECAY = 1e12  # s, a half-life after which nothing has faded
 HIGHEST = 1000.0  # what the largest weight becomes, where it is larger: only their ratios matter
-BACKFILL = {  # Slurm's defaults
-    "bf_interval": "30", "bf_window": "1440", "bf_max_job_test": "500", "bf_job_part_count_reserve": "0",
-}  # fmt: skip
-WEIGHTS = {
-    "priorityweightage": "weight_age",
-    "priorityweightfairshare": "weight_fairshare",
-    "priorityweightjobsize": "weight_job_size",
-    "priorityweightpartition": "weight_queue",
-}
-# Options and words that decide who starts when, and are read; others of these kinds are named.
-READ = {
-    *WEIGHTS, "priorityweightqos", "prioritytype", "prioritymaxage", "prioritydecayhalflife",
-    "priorityfavorsmall", "priorityflags", "fairsharedampeningfactor", "schedulertype",
-    "schedulerparameters", "preempttype", "preemptmode", "preemptexempttime",
-}  # fmt: skip
-DECIDES = ("priority", "preempt", "scheduler", "fairshare", "overtimelimit", "enforcepartlimits")
-PARTITION_DECIDES = {
-    "maxnodes",
-    "maxcpuspernode",
-    "preemptmode",
-    "gracetime",
-    "qos",
-    "oversubscribe",
-    "allowqos",
-}
-# Columns of QOS that are read, or say nothing of who starts when.
-QOS_READ = {
-    "name", "priority", "gracetime", "preempt", "preemptexempttime", "preemptmode", "flags", "usagethres",
-    "maxwall", "maxtrespu", "maxjobspu",
-}  # fmt: skip
 MODES = {"requeue": "requeue", "suspend": "suspend", "cancel": "cancel"}
 
 
@@ -79,12 +50,13 @@ def slurm_seed(conf: Path, qos: Path | None = None) -> SlurmSeed:
     said = read_conf(conf)
     levels = [] if qos is None else read_qos(qos)
     try:
-        policy, site = _policy(said), dict(_site(said, levels))
+        policy, site, processors = _policy(said), dict(_site(said, levels)), said.processors()
+        without = list(_without(said, levels, site))
     except (ScenarioError, ValueError) as error:
         files = conf if qos is None else f"{conf} or {qos}"
         why = "" if isinstance(error, ScenarioError) else "a number was expected: "
         raise ScenarioError(f"{files}: {why}{error}") from None
-    return SlurmSeed(policy, site, said.processors(), list(_without(said, levels, site)))
+    return SlurmSeed(policy, site, processors, without)
 
 
 def _policy(conf: SlurmConf) -> dict[str, Any]:
@@ -132,12 +104,12 @@ def _site(conf: SlurmConf, levels: Sequence[Line]) -> Iterator[tuple[str, Any]]:
     preempting = dict(_preemption(conf, levels)) if _by_qos(conf) else {}
     planned = _at_once(preempting)
     queues = sorted(_queues(conf, planned=planned), key=lambda queue: queue.get("max_runtime", inf))
-    if len(queues) > 1 or (queues and "max_runtime" in queues[0]):
+    if len(queues) > 1 or any(queue.keys() & {"max_runtime", "slots"} for queue in queues):
         yield "queue", queues
-    usual = next((level for level in levels if level["name"] == "normal"), levels[0] if levels else {})
-    if jobs := usual.get("maxjobspu"):
+    only = levels[0] if len(levels) == 1 else {}  # of several, each limits its own jobs alone
+    if jobs := only.get("maxjobspu"):
         yield "quota.user_running", float(jobs)
-    if cpus := _tres(usual.get("maxtrespu", "")).get("cpu"):
+    if cpus := _tres(only.get("maxtrespu", "")).get("cpu"):
         yield "quota.user_slots", float(cpus)
     yield from preempting.items()
 
@@ -165,7 +137,7 @@ def _queues(conf: SlurmConf, *, planned: bool) -> Iterator[dict[str, Any]]:
     by_factor = float(conf.options.get("priorityweightpartition", "0")) > 0 and not _tiers(conf)
     whole = conf.processors()
     for line in conf.partitions:
-        if line.get("state", "UP").upper() != "UP":
+        if _closed(conf, line):
             continue
         made: dict[str, Any] = {"name": line["partitionname"]}
         priority = float(line.get("priorityjobfactor" if by_factor else "prioritytier", "1"))
@@ -177,6 +149,14 @@ def _queues(conf: SlurmConf, *, planned: bool) -> Iterator[dict[str, Any]]:
             made["slots"] = made["max_processors"] = size
             made |= {"partition": True} if planned else {}
         yield made
+
+
+def _closed(conf: SlurmConf, line: Line) -> str:
+    """Why nothing starts in a partition; "" if jobs do."""
+    state = line.get("state", "UP")
+    if state.upper() != "UP":
+        return f"State={state}"
+    return "" if conf.processors(line.get("nodes", "ALL")) != 0 else "Nodes: all are out"
 
 
 def _preemption(conf: SlurmConf, levels: Sequence[Line]) -> Iterator[tuple[str, Any]]:
@@ -229,10 +209,12 @@ def _tres(text: str) -> dict[str, str]:
 
 def _without(conf: SlurmConf, levels: Sequence[Line], site: Mapping[str, Any]) -> Iterator[str]:
     """What decides who starts when and has no counterpart."""
-    for name in sorted(conf.options):
-        value = conf.options[name]
-        if name.startswith(DECIDES) and name not in READ and value not in ("0", "NONE", "NO"):
+    for name, value in sorted(conf.options.items()):
+        if OPTIONS.decides(name, value):
             yield f"{conf.names[name]}={value}"
+    enforced = conf.options.get("accountingstorageenforce", "")
+    if {"limits", "safe", "all", "1"} & set(enforced.lower().split(",")):
+        yield f"AccountingStorageEnforce={enforced}: limits of associations are not read"
     for name in sorted(conf.parameters.keys() - BACKFILL.keys()):
         yield f"SchedulerParameters {name}{'=' if conf.parameters[name] else ''}{conf.parameters[name]}"
     flags = {
@@ -244,31 +226,54 @@ def _without(conf: SlurmConf, levels: Sequence[Line], site: Mapping[str, Any]) -
         yield "PriorityWeightQOS: the QOS of jobs is not simulated"
     if float(conf.options.get("priorityweightpartition", "0")) and _tiers(conf):
         yield "PriorityWeightPartition beside PriorityTier: the tiers decide"
-    named: dict[str, list[str]] = {}
-    for line in conf.partitions:
-        for key in sorted(line.keys() & PARTITION_DECIDES):
-            named.setdefault(f"{conf.names[key]}={line[key]}", []).append(line["partitionname"])
-    yield from (f"PartitionName={','.join(names)} {word}" for word, names in named.items())
+    yield from _of_nodes(conf)
     yield from _shared_nodes(conf)
-    preempts = conf.options.get("preempttype", "preempt/none").lower()
-    if preempts != "preempt/none" and "preemption.express" not in site:
+    preempts, mode = (conf.options.get(name, "") for name in ("preempttype", "preemptmode"))
+    if preempts.lower() in ("", "preempt/none"):
+        if "GANG" in mode.upper():
+            yield f"{conf.names['preemptmode']}={mode}"
+    elif "preemption.express" not in site:
         yield f"PreemptType={preempts}: only a QOS that preempts others and has a MaxWall has a counterpart"
     if any("slots" in queue and "partition" not in queue for queue in site.get("queue", ())):
         yield "backfilling within a partition, beside preemption that suspends or has a GraceTime"
-    express = _express(levels) or {}
-    for level in levels:
-        for key, value in level.items():
-            if value and key not in QOS_READ and not (key == "usagefactor" and float(value) == 1):
-                yield f"QOS {level['name']} {key}={value}"
-        for name, value in _tres(level.get("maxtrespu", "")).items():
-            if name != "cpu":
-                yield f"QOS {level['name']} maxtrespu {name}={value}"
-        other = [key for key in ("maxjobspu", "maxtrespu") if level.get(key)]
-        if other and level["name"] != "normal" and level is not levels[0]:
-            yield f"QOS {level['name']} {' '.join(other)}: limits of one QOS hold for all jobs"
-        if level.get("preempt") and level is not express:
-            yield f"QOS {level['name']} preempt={level['preempt']}"
-        if level.get("maxwall") and level is not express:
-            yield f"QOS {level['name']} maxwall={level['maxwall']}"
+    yield from _of_qos(levels)
     for name in conf.included:
         yield f"Include {name}: not read"
+
+
+def _of_nodes(conf: SlurmConf) -> Iterator[str]:
+    """Words of nodes and of partitions, each once with all that have it."""
+    yield from (f"NodeName={nodes} State={state}: not counted" for nodes, state in conf.out.items())
+    words = {key for line in conf.nodes for key, value in line.items() if NODES.decides(key, value)}
+    yield from (f"NodeName {conf.names[key]}" for key in sorted(words))
+    named: dict[str, list[str]] = {}
+    for line in conf.partitions:
+        if why := _closed(conf, line):
+            said = [f"{why}: left out"]
+        else:
+            said = [
+                f"{conf.names[key]}={line[key]}" for key in sorted(line) if PARTITIONS.decides(key, line[key])
+            ]
+        for word in said:
+            named.setdefault(word, []).append(line["partitionname"])
+    yield from (f"PartitionName={','.join(names)} {word}" for word, names in named.items())
+
+
+def _of_qos(levels: Sequence[Line]) -> Iterator[str]:
+    """Limits, factors and flags of QOS."""
+    express = _express(levels) or {}
+    for level in levels:
+        name = f"QOS {level['name']}"
+        yield from (f"{name} {key}={value}" for key, value in level.items() if QOS.decides(key, value))
+        if float(level.get("usagefactor") or 1) != 1:
+            yield f"{name} usagefactor={level['usagefactor']}"
+        flags = [flag.strip() for flag in level.get("flags", "").split(",")]
+        yield from (f"{name} flags {flag}" for flag in flags if flag.upper() not in FLAGS)
+        for key in ("maxjobspu", "maxtrespu"):
+            if level.get(key) and len(levels) > 1:
+                yield f"{name} {key}={level[key]}: the QOS of jobs is not simulated"
+        for unit, value in _tres(level.get("maxtrespu", "")).items():
+            if unit != "cpu" and len(levels) == 1:
+                yield f"{name} maxtrespu {unit}={value}"
+        if level is not express:
+            yield from (f"{name} {key}={level[key]}" for key in ("preempt", "maxwall") if level.get(key))
