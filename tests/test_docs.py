@@ -11,6 +11,7 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
+import jsonschema
 import pytest
 from pydantic import TypeAdapter, ValidationError
 from typer.main import get_command
@@ -20,7 +21,7 @@ from gridtune import cli
 from gridtune.model.policy import FAMILIES, Policy, make
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.document.paths import parse_assignment
-from gridtune.scenarios.document.scenario import load
+from gridtune.scenarios.document.scenario import load, shipped_names
 from gridtune.scenarios.execution.sweep import grid, parse_vary
 from gridtune.scenarios.fields.laws import Law
 from gridtune.scenarios.tables.schema import ScenarioSpec
@@ -314,6 +315,39 @@ def test_every_key_of_a_scenario_has_a_meaning_every_number_a_unit_and_every_tab
     ScenarioSpec.model_validate(tomllib.loads(examples.RARE))
 
 
+def test_the_json_schema_accepts_every_whole_scenario_that_is_valid():
+    checks = jsonschema.Draft202012Validator(ScenarioSpec.model_json_schema())
+    blocks = [one.text for page in PAGES for one in shown.blocks(page) if one.language == "toml"]
+    texts = [text for text in blocks if text.startswith("title = ")]
+    assert len(texts) > 3
+    documents = [tomllib.loads(text) for text in (*texts, module("scenario_examples").RARE)]
+    documents += [load(name).document for name in shipped_names()]
+    assert [document["title"] for document in documents if not checks.is_valid(document)] == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"title": 1},
+        {"clients": {}},
+        {"client": "one"},
+        {"client": [{"part": 1}]},
+        {"client": {"n_submits": 5}},
+        {"site": {"nodes": 0, "policy": "easy"}},
+        {"platform": {"node_class": {"speed": 1.0, "colour": "red"}}},
+        {"search": {"space": {"client.dispatch": []}}},
+        {"search": {"space": {"client.dispatch": "ethic"}}},
+        {"search": {"space": {"client.n_submit": {"low": 5}}}},
+    ],
+)
+def test_the_json_schema_refuses_what_is_not_valid(wrong):
+    checks = jsonschema.Draft202012Validator(ScenarioSpec.model_json_schema())
+    assert checks.is_valid({"title": "x"})
+    assert not checks.is_valid({"title": "x", **wrong})
+    with pytest.raises(ValidationError):
+        ScenarioSpec.model_validate({"title": "x", **wrong})
+
+
 def scenario_rows(page):
     """The rows of the reference of a scenario: heading, key, type, unit, default and meaning."""
     for table in page.partition("\n## Laws\n")[0].split("\n## ")[1:]:
@@ -346,7 +380,10 @@ def test_every_law_and_every_kind_of_workload_is_on_its_page():
     table = "\n".join(module("reference").scenario_tables()).partition("\n## Laws\n")[2]
     assert len(laws) > 5
     assert [law for law in laws if f"\n| `{law}` |" not in table] == []
-    kinds = ScenarioSpec.model_json_schema()["properties"]["workload"]["items"]["discriminator"]["mapping"]
+    known, schema = module("scenario_schema"), ScenarioSpec.model_json_schema()
+    parts = {name: schema["$defs"][name] for name in known.named(schema["properties"]["workload"])}
+    kinds = {known.kind_of(part) for part in parts.values()}
+    assert len(kinds) > 10
     page = (DOCS / "writing-a-scenario.md").read_text(encoding="utf-8").partition("\n## Workloads\n")[2]
     assert [kind for kind in kinds if f"`{kind}`" not in page] == []
 

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from pages import blocks, pages
-from scenario_schema import kind_of, named
+from scenario_schema import holds_array, kind_of, named
 
 from gridtune.scenarios.calibration.written import toml
 from gridtune.scenarios.document.scenario import load, shipped_names
@@ -59,7 +59,7 @@ def _tables(
 ) -> Iterator[tuple[str, str]]:
     """Each table in a document: the part of the schema that it is, and its text."""
     for key, value in node.get("properties", {}).items():
-        within, several = given.get(key, ()), value.get("type") == "array"
+        within, several = given.get(key, ()), holds_array(value)
         listed = within if isinstance(within, list) else [within]
         tables = [(one, [one] if several else one) for one in listed]
         if isinstance(value.get("additionalProperties"), dict):

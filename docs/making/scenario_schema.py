@@ -16,7 +16,7 @@ def places(schema: dict[str, Any], part: str) -> list[str]:
 
     def walk(node: dict[str, Any], path: str) -> None:
         for key, value in node.get("properties", {}).items():
-            several = value.get("type") == "array"
+            several = holds_array(value)
             place = f"{path}.{key}" if path else key
             for name in named(value):
                 inner = schema["$defs"][name]
@@ -43,6 +43,11 @@ def named(value: dict[str, Any]) -> Iterator[str]:
     for each in inner:
         if isinstance(each, dict):
             yield from named(each)
+
+
+def holds_array(value: dict[str, Any]) -> bool:
+    """Whether a key holds an array, or a lone element in its place."""
+    return "array" in (one.get("type") for one in (value, *value.get("anyOf", [])))
 
 
 def kind_of(part: dict[str, Any]) -> str | None:
@@ -99,7 +104,9 @@ def type_in_words(value: dict[str, Any], parts: dict[str, Any], key: str = "") -
         return ", ".join(f"`{choice}`" for choice in value["enum"])
     several = value.get("anyOf") or value.get("oneOf")
     if several:
-        kinds = [type_in_words(each, parts, key) for each in several if each.get("type") != "null"]
+        lone = [each["items"] for each in several if "items" in each]  # tables that stand for an array of one
+        left_out = [{"type": "null"}, *(each for each in lone if any(named(each)))]
+        kinds = [type_in_words(each, parts, key) for each in several if each not in left_out]
         if len(kinds) == 2 and kinds[0].startswith("number") and kinds[1] == "table":
             return f"{kinds[0]}, or [law](#laws)"
         return " or ".join(dict.fromkeys(kinds))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Annotated
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from gridtune.agents.gridrpc.lease import LeaseHabits
 from gridtune.model.gridrpc.pooling import Each
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Table, number, one_or_more
+from gridtune.scenarios.fields.table import Several, Table, number
 
 
 class LeaseSpec(Table):
@@ -25,7 +24,7 @@ class LeaseSpec(Table):
     pool: policy_of("pool") = Field(  # type: ignore[valid-type]
         default_factory=Each, description="how many of the servers have a lease"
     )
-    overflow: Annotated[list[str], BeforeValidator(one_or_more)] = Field(
+    overflow: Several[str] = Field(
         default_factory=list,
         description="further [[site]]s, which are asked in turn where `patience` ends; then `site` again",
     )

@@ -8,7 +8,15 @@ from reprlib import Repr
 from types import EllipsisType
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, overload
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    model_validator,
+)
+from pydantic_core import CoreSchema, core_schema
 
 from gridtune import limits
 
@@ -154,15 +162,28 @@ def _short(value: int | float) -> str:
     return f"{value:,}" if abs(value) < 10**21 else f"a number of {len(f'{value:x}')} hexadecimal digits"
 
 
-def one_or_more(value: Any) -> Any:
-    """A lone element stands for an array of one."""
+def _one_or_more(value: Any) -> Any:
     return [value] if isinstance(value, dict | str) else value
+
+
+class _OneOrMore:
+    """A lone element stands for an array of one, in the JSON Schema, too."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(_one_or_more, handler(source))
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        array = handler(core)
+        return {"anyOf": [array["items"], array]}
+
+
+Several = Annotated[list[_T], _OneOrMore()]
 
 
 class Switchable(Table):
     """A table that belongs to parts of a grid that can be switched off."""
 
-    part: Annotated[list[str], BeforeValidator(one_or_more)] = Field(
+    part: Several[str] = Field(
         default_factory=list,
         description="names in [parts]: it stands in the grid while one of them is on; left out, always",
     )

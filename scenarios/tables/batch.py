@@ -15,7 +15,7 @@ from gridtune.model.prediction import Promise
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.service import AT_ONCE, ServiceSpec
-from gridtune.scenarios.fields.table import Name, Table, number, one_or_more
+from gridtune.scenarios.fields.table import Name, Several, Table, number
 from gridtune.scenarios.tables.outages import LifeFields
 from gridtune.scenarios.tables.vres import VresFields
 
@@ -175,11 +175,11 @@ class SiteSpec(VresFields, LifeFields):
         default_factory=dict,
     )
     policy: policy_of("batch")  # type: ignore[valid-type]
-    queue: Annotated[list[QueueSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    queue: Several[QueueSpec] = Field(default_factory=list)
     quota: QuotaSpec = Field(
         default=QuotaSpec(), description="limits of each user and group on the whole site"
     )
-    prime_time: Annotated[list[PrimeTimeSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    prime_time: Several[PrimeTimeSpec] = Field(default_factory=list)
     start_overhead: Law = number(
         Constant(value=0.0), "s", "s that an execution takes on top, without progress"
     )

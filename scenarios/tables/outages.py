@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from gridtune.agents.batch.qos import Mode
 from gridtune.scenarios.fields.laws import PositiveLaw
 from gridtune.scenarios.fields.observed import TraceFile
-from gridtune.scenarios.fields.table import Name, Table, number, one_or_more
+from gridtune.scenarios.fields.table import Name, Several, Table, number
 
 ALL: Literal["all"] = "all"
 
@@ -92,14 +92,12 @@ class ReservationSpec(Table):
     processors: int | Literal["all"] = number(
         ALL, "count", "processors, or `all` of the site", bounds={"minimum": 1}
     )
-    users: Annotated[list[str], BeforeValidator(one_or_more)] = Field(
+    users: Several[str] = Field(
         default_factory=list,
         description="users whose jobs may start there if they are promised to end in time; nobody's if "
         "`groups` is empty, too",
     )
-    groups: Annotated[list[str], BeforeValidator(one_or_more)] = Field(
-        default_factory=list, description="groups whose jobs may start there, too"
-    )
+    groups: Several[str] = Field(default_factory=list, description="groups whose jobs may start there, too")
     notice: float = number(
         inf, "s", "s before its start that the scheduler learns of it; infinite: always", ge=0
     )
@@ -218,10 +216,8 @@ class PowerSpec(Table):
 class LifeFields(Table):
     """What happens to the nodes of a site with a batch scheduler."""
 
-    failures: Annotated[list[FailuresSpec], BeforeValidator(one_or_more)] = Field(
-        default_factory=list, description="failures of nodes, by laws"
-    )
-    outage: Annotated[list[OutageSpec], BeforeValidator(one_or_more)] = Field(
+    failures: Several[FailuresSpec] = Field(default_factory=list, description="failures of nodes, by laws")
+    outage: Several[OutageSpec] = Field(
         default_factory=list, description="nodes that are out or drained, one by one"
     )
     outages: TraceFile | None = Field(
@@ -232,7 +228,7 @@ class LifeFields(Table):
     requeues: int = number(
         5, "count", "how often a job whose node failed runs again before it is lost (Slurm: 5)", ge=0
     )
-    reservation: Annotated[list[ReservationSpec], BeforeValidator(one_or_more)] = Field(
+    reservation: Several[ReservationSpec] = Field(
         default_factory=list, description="advance reservations and maintenance"
     )
     power: PowerSpec | None = Field(

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import inf
-from typing import Annotated
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from gridtune import limits
 from gridtune.model.batch.policies import Fcfs
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Table, addressable, number, one_or_more
+from gridtune.scenarios.fields.table import Several, Table, addressable, number
 from gridtune.scenarios.tables.vres import VresFields
 
 OBSERVED = "peak_concurrent_if_started_at_submit"
@@ -52,7 +51,7 @@ class PlatformSpec(VresFields):
         f"`nodes` (column {OBSERVED}; sites in descending order)",
     )
     scale: float = number(1.0, "ratio", "factor on the slots of each site", gt=0)
-    node_class: Annotated[list[ClassSpec], BeforeValidator(one_or_more)] = Field(
+    node_class: Several[ClassSpec] = Field(
         default_factory=lambda: [ClassSpec(speed=1.0)], description="kinds of nodes"
     )
     population: int | None = number(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from gridtune.scenarios.fields.faults import FaultSpec
-from gridtune.scenarios.fields.table import Table, number, one_or_more
+from gridtune.scenarios.fields.table import Several, Table, number
 from gridtune.scenarios.tables.batch import SiteSpec
 from gridtune.scenarios.tables.deadline import AgentSpec, ServerSpec
 from gridtune.scenarios.tables.general import MetricsSpec, NetworkSpec, RecordSpec, TransferSpec
@@ -71,24 +71,24 @@ class ScenarioSpec(Table):
     step_length: float = number(1.0, "s", "s that one step advances", gt=0)
     network: NetworkSpec = NetworkSpec()
     hierarchy: HierarchySpec = HierarchySpec()
-    sed: Annotated[list[SedSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
-    local_agent: Annotated[list[LocalAgentSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    sed: Several[SedSpec] = Field(default_factory=list)
+    local_agent: Several[LocalAgentSpec] = Field(default_factory=list)
     message_cost: MessageCostSpec = MessageCostSpec()
-    client: Annotated[list[ClientSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
-    site: Annotated[list[SiteSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
-    harvester: Annotated[list[HarvesterSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    client: Several[ClientSpec] = Field(default_factory=list)
+    site: Several[SiteSpec] = Field(default_factory=list)
+    harvester: Several[HarvesterSpec] = Field(default_factory=list)
     bags: BagsSpec = BagsSpec()
     queue: QueueingSpec | None = None
     platform: PlatformSpec | None = None
     middleware: MiddlewareSpec | None = None
-    server: Annotated[list[ServerSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    server: Several[ServerSpec] = Field(default_factory=list)
     agent: AgentSpec | None = None
     wms: WmsSpec | None = None
     portal: PortalSpec | None = None
-    overlay: Annotated[list[OverlaySpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
-    transfer: Annotated[list[TransferSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
-    fault: Annotated[list[FaultSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
-    workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(
+    overlay: Several[OverlaySpec] = Field(default_factory=list)
+    transfer: Several[TransferSpec] = Field(default_factory=list)
+    fault: Several[FaultSpec] = Field(default_factory=list)
+    workload: Several[Workload] = Field(
         default_factory=list, description="what users ask for; `kind` says how it is made"
     )
     record: RecordSpec = RecordSpec()

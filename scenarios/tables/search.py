@@ -50,6 +50,14 @@ def _parameter(value: Any) -> Any:
     return {"choices": value} if isinstance(value, list) else value
 
 
+Parameter = Annotated[
+    Choices | Range,
+    BeforeValidator(
+        _parameter, json_schema_input_type=Choices | Range | Annotated[list[Value], Field(min_length=1)]
+    ),
+]
+
+
 class Starvation(Table):
     """How much longer than in the baseline somebody may wait in a configuration on the front."""
 
@@ -96,6 +104,4 @@ class SearchSpec(Table):
         "left out is as in the baseline",
     )
     caveat: str = Field(default="", description="a sentence that every answer repeats, such as a known doubt")
-    space: dict[str, Annotated[Choices | Range, BeforeValidator(_parameter)]] = Field(
-        default_factory=dict, description="parameters to vary, by path"
-    )
+    space: dict[str, Parameter] = Field(default_factory=dict, description="parameters to vary, by path")
