@@ -1,6 +1,7 @@
 """The command line as scripts rely on it."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -258,6 +259,43 @@ def test_lists_are_json_on_demand():
     ethic = next(row for row in policies if (row["family"], row["name"]) == ("dispatch", "ethic"))
     assert ethic["parameters"][0]["name"] == "window"
     assert json.loads(gridtune("schema").stdout)["title"] == "ScenarioSpec"
+
+
+def unread(code, **streams):
+    """Run a program whose standard output nobody reads."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    streams = {"stdout": writer, "stderr": subprocess.PIPE} | streams
+    words = [sys.executable, "-c", code]
+    try:
+        return subprocess.run(words, text=True, cwd=ROOT, timeout=120, check=False, **streams)
+    finally:
+        os.close(writer)
+
+
+COMMAND = "import sys; from gridtune import cli; sys.argv = ['gridtune', *{}]; cli.main()"
+
+
+@pytest.mark.parametrize("words", [["reproduce", "--list"], ["schema"]])
+def test_whoever_reads_only_the_first_lines_gets_them_without_an_error(words):
+    result = unread(COMMAND.format(words))
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_command_whose_lines_nobody_reads_ends_as_any_other():
+    columns = ("id", "experiment", "claim", "expected", "measured", "reason")
+    claim = dict.fromkeys(columns, "") | {"verdict": "not met"}
+    made = {"claims": [claim], "counts": {}, "left_out": ["x" * 99] * 999, "figures": []}
+    code = f"import gridtune.scenarios.commands.reproduce as one\none.run_paper = lambda *a, **b: {made}\n"
+    assert unread(code + COMMAND.format(["reproduce", "x"])).returncode == 1
+    assert unread(COMMAND.format(["run", "none"]), stderr=subprocess.STDOUT).returncode == 2
+
+
+def test_another_pipe_that_breaks_is_an_error():
+    broken = "import gridtune.scenarios.commands.reproduce as one\n"
+    broken += "def broken(*a, **b): raise BrokenPipeError(32, 'Broken pipe')\none.run_paper = broken\n"
+    result = unread(broken + COMMAND.format(["reproduce", "x"]))
+    assert (result.returncode, result.stderr) == (2, "gridtune: Broken pipe\n")
 
 
 @pytest.mark.long

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from contextvars import copy_context
 from typing import Annotated, Any, NoReturn
 
@@ -21,7 +21,7 @@ import typer
 from typer.main import get_command
 
 from gridtune import help_panels
-from gridtune.plain_text import PlainStream, escaped
+from gridtune.plain_text import PatientStream, PlainStream, escaped
 
 REFUSED = 2
 CRASHED = 3
@@ -47,17 +47,17 @@ def run(command: Callable[[], Any]) -> NoReturn:
     logger = logging.getLogger("gridtune")
     logger.addHandler(notes)
     logger.setLevel(logging.INFO)
-    try:
-        _check_text(sys.argv[1:])
-        with redirect_stdout(PlainStream(sys.stdout)):
+    with redirect_stdout(PlainStream(sys.stdout)), redirect_stderr(PatientStream(sys.stderr)):
+        try:
+            _check_text(sys.argv[1:])
             code = copy_context().run(command)
-        if code == INTERRUPTED:  # Typer turns Ctrl-C into this
-            raise KeyboardInterrupt
-        sys.stdout.flush()
-    except BaseException as error:
-        code = _end(error)
-    finally:
-        logger.removeHandler(notes)
+            if code == INTERRUPTED:  # Typer turns Ctrl-C into this
+                raise KeyboardInterrupt
+            sys.stdout.flush()
+        except BaseException as error:
+            code = _end(error)
+        finally:
+            logger.removeHandler(notes)
     gc.freeze()  # what is left ends with the process: nobody need look through it
     sys.exit(code)
 
@@ -148,6 +148,8 @@ def _end(error: BaseException) -> int | str | None:
     global _show_traceback
     shown, _show_traceback = _show_traceback, False
     if isinstance(error, SystemExit):
+        if isinstance(error.__context__, BrokenPipeError):  # of some other pipe: Typer turns it into this
+            return _end(error.__context__)
         return error.code
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return _said("interrupted", code=INTERRUPTED)
@@ -157,9 +159,6 @@ def _end(error: BaseException) -> int | str | None:
             print(message, file=sys.stderr)
             return REFUSED
         return _said(message)
-    if isinstance(error, BrokenPipeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
     if shown:
         trace = "".join(traceback.format_exception(error)) + getattr(error, "trace", "")
         print(escaped(trace, "\n\t"), end="", file=sys.stderr)

@@ -7,6 +7,7 @@ escaped where it is written (`escaped`). Names in a suggested command are quoted
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import unicodedata
@@ -60,10 +61,8 @@ def argument(name: object) -> str:
     return shlex.quote(f"./{text}" if text.startswith("-") else text)
 
 
-class PlainStream:
-    """A stream of text on which control characters arrive as escapes; line breaks and tabs stay.
-
-    On a terminal the styles of tables stay, too: bold, green and red.
+class PatientStream:
+    """A stream of text whose reader may have had enough, as `head` has: what is left to write goes nowhere.
 
     Args:
         stream: to write to.
@@ -74,11 +73,38 @@ class PlainStream:
 
     def write(self, text: str) -> int:
         """Write a text."""
-        if not self._stream.isatty():
-            return self._stream.write(escaped(text, "\n\t"))
-        parts = _STYLE.split(text)
-        parts[::2] = [escaped(part, "\n\t") for part in parts[::2]]
-        return self._stream.write("".join(parts))
+        try:
+            return self._stream.write(text)
+        except BrokenPipeError:
+            self._give_up()
+            return len(text)
+
+    def flush(self) -> None:
+        """Write what is left in the buffer."""
+        try:
+            self._stream.flush()
+        except BrokenPipeError:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self._stream.fileno())
+        os.close(nowhere)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+class PlainStream(PatientStream):
+    """A stream of text on which control characters arrive as escapes; line breaks and tabs stay.
+
+    On a terminal the styles of tables stay, too: bold, green and red.
+    """
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        if not self._stream.isatty():
+            return super().write(escaped(text, "\n\t"))
+        parts = _STYLE.split(text)
+        parts[::2] = [escaped(part, "\n\t") for part in parts[::2]]
+        return super().write("".join(parts))
