@@ -72,6 +72,16 @@ def test_the_interval_decides():
     assert always("x", [True] * 9).outcome == "undecided"
 
 
+def test_a_share_of_runs_is_always_that_in_which_it_holds():
+    assert always("x", [True] * 9 + [False]).estimate == share([True] * 9 + [False])
+    assert always("x", [True] * 9 + [False]).measured == "in 9 of 10 runs"
+    claims = (claim for path in DATA.glob("*.json") for claim in json.loads(path.read_text())["claims"])
+    found = [one for claim in claims for one in claim["findings"] if one["statistic"] == "share of runs"]
+    unbounded = [one for one in found if (one["at_least"], one["at_most"]) == (None, None)]
+    assert len(unbounded) > 20
+    assert [one for one in unbounded if (one["value"] == 1) != (one["outcome"] == "met")] == []
+
+
 def test_a_claim_is_as_good_as_the_worst_of_its_findings():
     met, open_, lost = (Finding("x", mean(TEN), low) for low in (0.0, 5.0, 9.0))
     assert overall([met, met]) == "met"

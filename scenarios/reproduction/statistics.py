@@ -196,7 +196,7 @@ def share(holds: Sequence[bool]) -> Estimate:
 
 @dataclass(frozen=True)
 class Always(Finding):
-    """Something expected of every run; `estimate` is the share of runs in which it fails.
+    """Something expected of every run; `estimate` is the share of runs in which it holds.
 
     Met if no run is an exception, not met if significantly more than one run in twenty is, else undecided: no
     number of runs could show that there is no exception at all.
@@ -207,9 +207,9 @@ class Always(Finding):
         """What the interval says."""
         if self.estimate.runs is not None and self.estimate.runs < FEWEST:
             return "undecided"
-        if self.estimate.value == 0:
+        if self.estimate.value == 1:
             return "met"
-        return "not met" if self.estimate.low > RARE else "undecided"
+        return "not met" if self.estimate.high < 1 - RARE else "undecided"
 
     @property
     def expected(self) -> str:
@@ -220,9 +220,9 @@ class Always(Finding):
     def measured(self) -> str:
         """What came out, in words."""
         runs = self.estimate.runs or 0
-        return f"in {runs - round(self.estimate.value * runs)} of {runs} runs"
+        return f"in {round(self.estimate.value * runs)} of {runs} runs"
 
 
 def always(what: str, holds: Sequence[bool]) -> Always:
     """Something expected of every run."""
-    return Always(what, share([not held for held in holds]))
+    return Always(what, share(holds))
