@@ -90,3 +90,10 @@ def test_a_master_ends_before_the_plain_user():
         for mode in ("master", "plain")
     ]
     assert 974 <= ends[0] < ends[1]
+
+
+def test_no_task_ends_before_it_comes_though_its_worker_had_ended_before():
+    values = {"tasks": 3000, "rate": 0.05, "recovery": {"kind": "retry-count", "retries": 0}}
+    run = simulate(load("egee/avian-flu").override({f"overlay.flu.{name}": v for name, v in values.items()}))
+    assert run.metrics["tasks_given_up"].value > 100
+    assert [task.id for task in run.record.jobs if task.end < task.queued] == []

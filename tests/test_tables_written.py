@@ -29,6 +29,17 @@ def test_a_table_written_part_by_part_reads_as_one_written_at_once(made, tmp_pat
         pd.testing.assert_frame_equal(pd.read_parquet(path), made[path.stem], check_dtype=False)
 
 
+def test_events_are_in_order_of_time():
+    run = simulate(load("egee/avian-flu").override({"overlay.flu.tasks": 6000}), keep_events=True)
+    noted = [row[0] for row in run.record.journal]
+    assert noted != sorted(noted), "some losses are known only later"
+    events = files.tables(run)["events"]
+    assert events["time"].is_monotonic_increasing
+    moves = [list(rows["event"]) for _, rows in events[events["job"] > 0].groupby("job")]
+    assert all(each[0] == "queued" or each[0] == "started" for each in moves)
+    assert all(each.index("done") == len(each) - 1 for each in moves if "done" in each)
+
+
 def test_columns_of_jobs_are_texts_numbers_and_truth_values(made):
     jobs = made["jobs"]
     assert set(jobs["state"]) <= {"done", "queued", "running", "rejected"}

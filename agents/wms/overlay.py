@@ -320,7 +320,7 @@ class Master(mesa.Agent):
             if task.state is RUNNING:
                 task.fail(at)
             else:
-                task.reject(at)
+                task.reject(self.grid.now)  # it may have come after its worker's end
             self.grid.record.counters["tasks_given_up"] += 1
             self._settle(None)
             return verdict

@@ -208,7 +208,7 @@ class Result:
 
         Returns:
             A frame with the rows of all replications; with several there is a column `replication`. Times
-            are in s.
+            are in s; rows of `events` are in order of time within each replication.
 
         Raises:
             ScenarioError: no table of that name was kept.

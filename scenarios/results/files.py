@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -42,7 +42,8 @@ CLASS_COLUMNS = (
 
 def tables(run: Run) -> dict[str, pd.DataFrame]:
     """The tables of a run: `jobs`, `users`, `stays`, `signals`, `messages`; with several classes of
-    jobs, `classes`, a row for each user and class; where there were any, `pilots`; and `events` if kept.
+    jobs, `classes`, a row for each user and class; where there were any, `pilots`; and `events` if kept, in
+    order of time.
 
     Times are in seconds; a time that does not exist is missing. Columns `site` and `node` name places.
     """
@@ -74,7 +75,8 @@ def tables(run: Run) -> dict[str, pd.DataFrame]:
     if record.placeholders:
         made["pilots"] = _table_of(record.placeholders, PILOT_COLUMNS)
     if record.journal is not None:
-        made["events"] = pd.DataFrame(record.journal, columns=["time", "event", "job", "site", "node"])
+        rows = sorted(record.journal, key=itemgetter(0))  # an overlay hears only later that a task was lost
+        made["events"] = pd.DataFrame(rows, columns=["time", "event", "job", "site", "node"])
     return made
 
 
