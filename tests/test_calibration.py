@@ -17,6 +17,7 @@ from gridtune.scenarios.calibration.levers import FAMILIES
 from gridtune.scenarios.calibration.report import _verdict, report_lines
 from gridtune.scenarios.calibration.waits import WEEK, GoodnessOfFit, LoggedWaits, persistence
 from gridtune.scenarios.calibration.written import scenario_text, widened
+from gridtune.scenarios.commands.calibrate import run_calibration
 from gridtune.scenarios.simulation.classes import promises
 from tests.facts import missing
 from tests.test_cli import gridtune, refused
@@ -50,10 +51,16 @@ def test_goodness_of_fit_by_hand():
     assert (same.mean, same.ratio, same.misfit, same.error) == (60, 1, 0, 0)
     # 240 s at all: means 240 / 60, quantiles (240 + 60) / (60, 90, 114 + 60)
     late = GoodnessOfFit.of(np.full(3, 240.0), log, every)
-    assert late.ratio == 4
+    assert (late.ratio, late.logged) == (4, 60)
     assert late.error == 180
     assert late.ratios == pytest.approx({"median": 300 / 120, "75 %": 300 / 150, "95 %": 300 / 174})
     assert late.misfit == pytest.approx(np.mean(np.log([300 / 120, 300 / 120, 300 / 150, 300 / 174])) + 3)
+
+
+def test_jobs_without_a_modelled_wait_count_on_neither_side():
+    log = logged([0.0, 1.0, 2.0], [0.0, 60.0, 120.0])
+    some = GoodnessOfFit.of(np.array([0.0, np.nan, 120.0]), log, np.array([True] * 3))
+    assert (some.mean, some.logged, some.ratio, some.misfit) == (60, 60, 1, 0)
 
 
 def test_persistence_by_hand():
@@ -182,7 +189,7 @@ def test_whatever_policy_is_found_is_a_configuration_of_the_space_that_is_writte
     made = load_text(scenario_text(found), tmp_path)
     assert baseline_of(made, Space.of(made)).notes == ()
     assert made.spec.search.caveat == ""
-    far = GoodnessOfFit(1300.0, 1.3, {}, 0.0, 0.0)
+    far = GoodnessOfFit(1300.0, 1.3, {}, 0.0, 0.0, 1000.0)
     doubtful = replace(found, best=replace(found.best, tested=far))
     told = load_text(scenario_text(doubtful), tmp_path).spec.search.caveat
     fitted = found.best.fitted.ratio
@@ -215,9 +222,9 @@ def test_the_policy_of_the_site_is_tried_and_told_where_another_is_the_baseline(
 
 
 def calibrated_as(values):
-    fit_ = GoodnessOfFit(1000.0, 1.0, {}, 0.0, 0.0)
+    fit_ = GoodnessOfFit(1000.0, 1.0, {}, 0.0, 0.0, 1000.0)
     tried = fit.Tried(values, fit_, fit_)
-    return fit.Calibration(["embedded"], 9, 6, 4, [128], True, (1000.0, 1000.0), tried, tried, fit_, 1, {})
+    return fit.Calibration(["embedded"], 9, 6, 4, [128], True, tried, tried, fit_, 1, {})
 
 
 @pytest.mark.long
@@ -293,6 +300,87 @@ def load_text(text, folder):
     return load(str(path))
 
 
+def edited(path, change, name="edited.swf"):
+    """A log whose rows are changed, as fields, in the order of the file."""
+    header, *rows = [line.split() for line in path.read_text().splitlines()]
+    made = path.parent / name
+    made.write_text("\n".join(" ".join(row) for row in (header, *change(rows))) + "\n")
+    return made
+
+
+def test_there_are_never_fewer_nodes_than_the_widest_job_has_also_of_the_part_held_back(log_of):
+    def widen(rows):
+        rows[-1][4] = rows[-1][7] = "8"
+        return rows
+
+    found = calibrate(str(edited(log_of("easy", nodes=7), widen)))
+    assert "site.cluster.nodes" not in found.values
+    assert found.best.refused == []
+
+
+def test_refused_jobs_are_counted_and_no_ratio_has_them(log_of):
+    log = logs.read_log(str(log_of("easy")), None, None)
+    longest = float(np.quantile(log.estimate, 0.9))
+    queue = {"name": "short", "max_runtime": longest}
+    found = calibrate(str(log.path), given={"site.cluster.queue": [queue]})
+    kept = log.estimate <= longest
+    assert found.best.refused == np.flatnonzero(~kept).tolist()
+    back = (log.submit - log.submit[0]) // WEEK >= found.cut
+    for one in (found.tested, found.plain.tested, found.guessed):
+        assert one.logged == pytest.approx(log.wait[kept & back].mean())
+        assert one.ratio == pytest.approx(one.mean / one.logged)
+        assert one.mean < 10 * log.wait.max()
+    said = f"The simulated site refuses {(~kept).sum()} jobs of the log: no ratio counts them."
+    assert said in list(report_lines(found))
+    with pytest.raises(ScenarioError, match="refuses all jobs"):
+        calibrate(str(log.path), given={"site.cluster.queue": [queue | {"max_runtime": 0.5}]})
+
+
+def test_limits_of_a_queue_that_its_jobs_exceeded_are_left_out(log_of):
+    log = logs.read_log(str(log_of("easy")), None, None)
+    mine = {"name": "1", "max_runtime": 7200.0, "slots": 4, "max_processors": 4, "partition": True}
+    given = {"site.cluster.queue": [mine, {"name": "other", "max_runtime": 60.0}]}
+    found = calibrate(str(log.path), given=given)
+    assert found.given == {"site.cluster.queue": [{"name": "other", "max_runtime": 60.0}, {"name": "1"}]}
+    assert "max_runtime" in given["site.cluster.queue"][0], "what is given stays as it is"
+    longer, wider = (log.estimate > 7200).sum(), (log.processors > 4).sum()
+    assert not missing(
+        " / ".join(found.denied),
+        f"queue.1.max_runtime 2 h: left out, as {longer} jobs of the log there asked for more",
+        f"queue.1.max_processors 4: left out, as {wider} jobs of the log there asked for more (at most 6)",
+    )
+    assert found.best.refused == []
+
+
+def test_jobs_long_before_all_others_are_left_out(log_of, tmp_path):
+    clean = log_of("easy")
+
+    def add(rows):
+        first = rows[0].copy()
+        for row in rows:
+            row[1] = str(int(row[1]) + 13 * int(WEEK))
+        return [["0", "0", *first[2:]], *rows]
+
+    late = edited(clean, add)
+    expected, found = calibrate(str(clean)), calibrate(str(late))
+    assert (found.parts, found.cut, found.values) == (expected.parts, expected.cut, expected.values)
+    assert (found.tested, expected.first, found.first) == (expected.tested, None, 2)
+    assert "Left out: 1 job that came over a week before all others." in list(report_lines(found))
+    run, same = (simulate(load_text(scenario_text(one), tmp_path)).record.jobs for one in (found, expected))
+    assert [job.start for job in run] == [job.start for job in same]
+
+
+def test_of_several_logs_it_is_said_which_one_the_scenario_replays(monkeypatch, tmp_path):
+    found = replace(calibrated_as({"site.cluster.policy": "easy"}), traces=["embedded", "b.csv"])
+    monkeypatch.setattr("gridtune.scenarios.commands.calibrate.calibrate", lambda *_, **__: found)
+    for traces, last in (
+        (["embedded", "b.csv"], "It replays only the first log, embedded."),
+        (["a"], "a.toml"),
+    ):
+        _, lines = run_calibration(traces, None, None, tmp_path / f"{traces[0]}.toml")
+        assert last in lines[-1]
+
+
 def test_few_or_long_logs_are_refused(log_of, tmp_path):
     with pytest.raises(ScenarioError, match="3 logs; calibration needs at least 4"):
         calibrate(*schedules(tmp_path, 3, "easy"))
@@ -340,10 +428,10 @@ def test_logs_that_say_too_little_are_refused(tmp_path, rows, nodes, said):
 )
 def test_a_calibration_holds_only_if_it_does_on_both_parts_of_the_log(later, fitted, logged, said):
     def part(ratio):
-        return SimpleNamespace(ratio=ratio, misfit=1.0, mean=ratio * logged)
+        return SimpleNamespace(ratio=ratio, misfit=1.0, mean=ratio * logged, logged=logged)
 
     plain, best = SimpleNamespace(tested=part(later)), SimpleNamespace(fitted=part(fitted))
-    found = SimpleNamespace(tested=part(later), best=best, plain=plain, logged=(logged, logged))
+    found = SimpleNamespace(tested=part(later), best=best, plain=plain)
     verdict = _verdict(found, "weeks")
     assert said in verdict
     assert f"{later:.2f}" in verdict

@@ -149,10 +149,10 @@ def test_no_name_of_a_trace_becomes_a_row_of_a_converted_one(call, tmp_path):  #
 
 def test_the_name_of_a_log_becomes_no_setting_of_a_calibrated_scenario():
     name = 'log"""\nhorizon = 20.0\n#\\.swf'
-    judged = SimpleNamespace(ratio=1.0, misfit=0.1, mean=100.0)
+    judged = SimpleNamespace(ratio=1.0, misfit=0.1, mean=100.0, logged=100.0)
     found: Any = SimpleNamespace(
         best=SimpleNamespace(fitted=judged), tested=judged, cut=2, parts=3, traces=[name], nodes=[4],
-        logged=(100.0, 100.0), given={}, values={"site.cluster.policy": "easy"}, replaced=None,
+        given={}, values={"site.cluster.policy": "easy"}, replaced=None, first=None,
     )  # fmt: skip
     document = tomllib.loads(scenario_text(found))
     assert "horizon" not in document

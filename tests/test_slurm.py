@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from gridtune.scenarios import ScenarioError, load, simulate
-from gridtune.scenarios.slurm import not_denied, slurm_changes, slurm_seed
+from gridtune.scenarios.slurm import slurm_changes, slurm_seed
 from gridtune.scenarios.slurm.conf import QOS_COLUMNS, host_names, read_conf, seconds
 from gridtune.scenarios.slurm.seed import NO_DECAY
-from gridtune.scenarios.trace_files.records import TraceJob
 from tests.test_cli import gridtune, refused
 
 CONF = """\
@@ -284,35 +283,6 @@ def test_what_is_no_number_is_said_wherever_it_is(tmp_path, weight, factor):
         slurm_seed(conf, qos)
 
 
-def test_limits_of_partitions_that_jobs_exceeded_are_left_out_and_told():
-    queues = [
-        {"name": "debug", "max_runtime": 60.0},
-        {"name": "gpu", "max_runtime": 600.0, "slots": 4, "max_processors": 4, "partition": True},
-        {"name": "work", "max_runtime": 3600.0},
-    ]
-    rows = [("debug", 90, 1), ("debug", 120, 1), ("gpu", 50, 8), ("work", 3600, 9), ("gone", 700, 9)]
-    jobs = [
-        TraceJob(k, 0.0, 1.0, width, 0.0, float(time), *[None] * 4, queue, *[None] * 13)
-        for k, (queue, time, width) in enumerate(rows)
-    ]
-    kept, told = not_denied(queues, jobs)
-    assert kept == [
-        {"name": "gpu", "max_runtime": 600.0}, {"name": "work", "max_runtime": 3600.0}, {"name": "debug"},
-    ]  # fmt: skip
-    assert told == [
-        "PartitionName=debug MaxTime=0-00:01:00: left out, as 2 jobs of the log asked for more "
-        "(at most 0-00:02:00)",
-        "PartitionName=gpu Nodes (4 processors): left out, as 1 job of the log had more (at most 8)",
-    ]
-    # Without a known partition, a job that no partition takes counts in the last one.
-    kept, told = not_denied(queues, [jobs[0]._replace(queue="gone", estimate=7200.0)])
-    assert kept[-1] == {"name": "work"}
-    assert told == [
-        "PartitionName=work MaxTime=0-01:00:00: left out, as 1 job of the log asked for more "
-        "(at most 0-02:00:00)"
-    ]
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -576,19 +546,18 @@ def test_limits_of_qos_that_nobody_takes_over_are_named(tmp_path):
 @pytest.mark.long
 def test_preemption_of_a_file_and_limits_that_the_log_denies(files, tmp_path):
     conf, qos = files
-    conf.write_text(CONF.replace("MaxTime=1-0", "MaxTime=9:00:00"))
-    qos.write_text(qos_row(name="urgent", preempt="normal", maxwall="01:00:00", maxtrespu="cpu=2"))
+    conf.write_text(CONF.replace("PriorityTier=10 MaxNodes=1", "PriorityTier=10"))
+    qos.write_text(QOS.replace("00:02:00", "").replace("cpu=64", "cpu=2"))
     bare = _written(tmp_path, "bare.conf", "\n".join(x for x in CONF.splitlines() if "Preempt" not in x))
     log, out = _log_of(slurm_seed(bare), tmp_path), tmp_path / "mine.toml"
     result = gridtune("calibrate", log, "--slurm", conf, "--qos", qos, "--out", out)
     assert result.returncode == 0, result.stderr
     words = " ".join(result.stdout.split())
     assert "site.cluster.quota.user_slots 2: left out, as 6 users of the log had more processors" in words
-    assert "PartitionName=work MaxTime=0-09:00:00: left out, as " in words
     found = load(str(out))
     site, space = found.active.site[0], found.spec.search.space
     assert (site.preemption.express, site.quota.user_slots) == (3600.0, "none")
-    assert [(queue.partition, queue.max_runtime) for queue in site.queue] == [(True, 1800.0), (False, inf)]
+    assert [queue.partition for queue in site.queue] == [True, False]
     told = {path.removeprefix("site.cluster."): one for path, one in space.items()}
     assert not told.keys() & {"preemption.mode", "policy.max_wait", "quota.user_share"}
     assert "multifactor" in told["policy.rule"].choices

@@ -94,6 +94,11 @@ def test_a_faultless_trace_has_nothing_to_mind(summary):
         ([row(1, 0, 0, 5, 8)], "", "how many processors .* 8 were"),
         ([row(1, 0, 0, 5, 1)], "; MaxRecords: 7", "announces 7 rows, .* has 1"),
         ([row(1, 9, 0, 5, 1), row(2, 0, 0, 5, 1)], "", "1 rows are out of submit order"),
+        (
+            [row(1, 0, 0, 5, 1), *(row(k, 700_000 + k, 0, 5, 1) for k in range(2, 101))],
+            "",
+            "1 job came over a week before .* `first` = 2 of",
+        ),
         ([row(1, 0, 0, 5, 1), row(1, 1, 0, 5, 1)], "", "1 rows repeat the id of another"),
         ([row(1, 0, 0, 5, 1), row(2, 1, 0, -1, 1)], "", "1 of 2 rows .50 %. .* cancelled"),
         ([row(1, 0, 0, 5, 1, user=-1)], "", "100 % of the jobs have no user"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from gridtune.scenarios.calibration.logs import Log, read_log
 from gridtune.scenarios.calibration.replays import SITE, Replays, Tried, Values, of_size
 from gridtune.scenarios.calibration.waits import WEEK, GoodnessOfFit, persistence
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.results.amounts import counted
+from gridtune.scenarios.results.amounts import counted, human
 
 FEWEST = 4  # weeks of a log, or logs
 FITTED = 2 / 3  # of the log by which settings are chosen; the rest judges them
@@ -31,7 +32,6 @@ class Calibration:
         cut: how many of them settings were chosen by; the others judge.
         nodes: that each log names, or that are given, or else the most that were in use at once.
         said: whether that is known, or the most that were in use at once.
-        logged: mean wait of the log on the part held back, s, and on the part before it.
         best: the settings that are most alike on the part for fitting.
         plain: EASY on all nodes, without overheads.
         guessed: persistence, on the part held back.
@@ -39,6 +39,8 @@ class Calibration:
         given: settings of the site that were not looked for.
         denied: such settings that the log contradicts, which were left out, a line each.
         own: the policy that the site is said to have, and nothing else; None if none is said.
+        first: number of the first job of the first log that was used; None for all.
+        since: when that one came, s since 1970; None where the log does not say.
     """
 
     traces: Sequence[str]
@@ -47,7 +49,6 @@ class Calibration:
     cut: int
     nodes: Sequence[int]
     said: bool
-    logged: tuple[float, float]
     best: Tried
     plain: Tried
     guessed: GoodnessOfFit
@@ -55,6 +56,8 @@ class Calibration:
     given: Mapping[str, Any]
     denied: Sequence[str] = ()
     own: Tried | None = None
+    first: int | None = None
+    since: float | None = None
 
     @property
     def values(self) -> Values:
@@ -116,8 +119,8 @@ def calibrate(
         raise ScenarioError(f"{long[0]}: is longer than a week; of several logs each has to be shorter")
     if not any(log.wait.any() for log in logs):
         raise ScenarioError(f"{logs[0].path}: no job waited; there is nothing to calibrate to")
-    known, denied = {} if known is None else known, dict(_denied(given or {}, logs))
-    given = {path: value for path, value in (given or {}).items() if path not in denied}
+    known, given = {} if known is None else known, dict(given or {})
+    denied = [*_denied(given, logs), *_longer_or_wider(given, logs)]
     parts = len(logs) if len(logs) > 1 else int(np.ptp(logs[0].submit) // WEEK) + 1
     if parts < FEWEST:
         weeks = "1 week" if parts == 1 else f"{parts} weeks"
@@ -127,11 +130,14 @@ def calibrate(
         )
     cut = round(parts * FITTED)
     early = logs[:cut] if len(logs) > 1 else [logs[0].until(cut)]
-    ranked, runs = _fitted(early, known, given, seeds)
+    least = max((log.widest - 1) / log.size for log in logs)  # of the nodes: the widest job has to fit
+    ranked, runs = _fitted(early, least, known, given, seeds)
     whole = Replays(logs, known, given, cut)
     best, plain = whole.tried(ranked[0].values), whole.tried({POLICY: "easy"})
     own = whole.tried({POLICY: seeds[0]}) if seeds else None
     waits, back = whole.waits, whole.held_back
+    guessed = persistence(waits)
+    guessed[list(best.refused)] = nan
     return Calibration(
         traces,
         len(waits.wait),
@@ -139,19 +145,20 @@ def calibrate(
         cut,
         [log.size for log in logs],
         all(log.said for log in logs),
-        (float(waits.wait[back].mean()), float(waits.wait[~back].mean())),
         best,
         plain,
-        GoodnessOfFit.of(persistence(waits), waits, back),
+        GoodnessOfFit.of(guessed, waits, back),
         runs + whole.runs,
         given,
-        tuple(denied.values()),
+        denied,
         own,
+        logs[0].first,
+        logs[0].since,
     )
 
 
-def _denied(given: Mapping[str, Any], logs: Sequence[Log]) -> Iterator[tuple[str, str]]:
-    """Limits of each user that users exceeded in the logs, and what to say of them."""
+def _denied(given: dict[str, Any], logs: Sequence[Log]) -> Iterator[str]:
+    """Take away limits of each user that users exceeded in the logs, and say so."""
     for name, processors, what in (("user_running", False, "jobs"), ("user_slots", True, "processors")):
         path = f"{SITE}.quota.{name}"
         if path not in given:
@@ -160,23 +167,50 @@ def _denied(given: Mapping[str, Any], logs: Sequence[Log]) -> Iterator[tuple[str
         over = sum(peak > given[path] for peak in peaks)
         if over:
             yield (
-                path,
-                f"{path} {given[path]:g}: left out, as {counted(over, 'user')} of the log had more {what} "
-                f"running (at most {max(peaks):g})",
+                f"{path} {given.pop(path):g}: left out, as {counted(over, 'user')} of the log had more "
+                f"{what} running (at most {max(peaks):g})"
             )
 
 
+def _longer_or_wider(given: dict[str, Any], logs: Sequence[Log]) -> Iterator[str]:
+    """Take away limits of queues that their jobs exceeded in the logs, and say so."""
+    path = f"{SITE}.queue"
+    given |= {path: [dict(queue) for queue in given[path]]} if path in given else {}
+    for queue in given.get(path, ()):
+        for limit, others, asked, unit in (
+            ("max_runtime", (), "estimate", "s"),
+            ("max_processors", ("slots", "partition"), "processors", "processors"),
+        ):
+            amounts = np.concatenate([getattr(log, asked)[log.queues == queue["name"]] for log in logs])
+            over = amounts[amounts > queue.get(limit, inf)]
+            if len(over):
+                said, most = human(queue.pop(limit), unit), human(over.max(), unit)
+                jobs = counted(len(over), "job")
+                yield (
+                    f"{path}.{queue['name']}.{limit} {said}: left out, as {jobs} of the log there asked for "
+                    f"more (at most {most})"
+                )
+                for other in others:
+                    queue.pop(other, None)
+    if path in given:  # a job enters the first that admits it: those for short jobs come first
+        given[path].sort(key=lambda queue: queue.get("max_runtime", inf))
+
+
 def _fitted(
-    logs: Sequence[Log], known: MutableMapping[str, Tried], given: Mapping[str, Any], seeds: Sequence[Any]
+    logs: Sequence[Log],
+    least: float,
+    known: MutableMapping[str, Tried],
+    given: Mapping[str, Any],
+    seeds: Sequence[Any],
 ) -> tuple[list[Tried], int]:
     """Settings by which logs are replayed, the most alike first, and the number of replays."""
     if len(logs) > 1 or len(logs[0].wait) <= ENOUGH:
         every = Replays(logs, known, given)
-        return search(every, logs, seeds), every.runs
+        return search(every, logs, least, seeds), every.runs
     busiest = [logs[0].busiest(ENOUGH)]
     part, every = Replays(busiest, known, given), Replays(logs, known, given)
     # Those that are most like a part are judged by all of it.
-    ranked = every.best([one.values for one in search(part, busiest, seeds)[:KEPT]])
+    ranked = every.best([one.values for one in search(part, busiest, least, seeds)[:KEPT]])
     return ranked, part.runs + every.runs
 
 

@@ -44,12 +44,13 @@ KEPT = 3  # policies that are tried with what else may have been
 LIMITED = 2  # users that a quota has stopped, at least
 
 
-def search(replays: Replays, logs: Sequence[Log], seeds: Sequence[Any] = ()) -> list[Tried]:
+def search(replays: Replays, logs: Sequence[Log], least: float, seeds: Sequence[Any] = ()) -> list[Tried]:
     """Settings one after the other, the most alike first.
 
     Args:
         replays: of the part by which settings are chosen.
         logs: that part.
+        least: share of the nodes of which more has to be left.
         seeds: policies that the site is said to have.
     """
     families = [*seeds, *FAMILIES]
@@ -62,12 +63,12 @@ def search(replays: Replays, logs: Sequence[Log], seeds: Sequence[Any] = ()) -> 
         found = prime_times(logs[0].submit, logs[0].wait, logs[0].estimate)
         changes = [{PRIME: found[: count + 1]} for count in range(len(found))]
         ranked = _with(replays, ranked, stay, changes)
-    ranked = _on_fewer_nodes(replays, ranked, stay, logs)
+    ranked = _on_fewer_nodes(replays, ranked, stay, list(_shares(logs, least)))
     ranked = _with(replays, ranked, stay, [{QUOTA: most} for most in _most_running(logs)])
     best = ranked[0].values
     ranked = replays.best([*(one.values for one in ranked), *(best | {POLICY: one} for one in families)])
     ranked = _with(replays, ranked, [], _delays(replays.waits.wait), most=1)
-    return _counted(replays, ranked, logs)
+    return _counted(replays, ranked, logs[0].size, least)
 
 
 def _with(
@@ -84,13 +85,13 @@ def _with(
 
 
 def _on_fewer_nodes(
-    replays: Replays, ranked: Sequence[Tried], stay: Sequence[Values], logs: Sequence[Log]
+    replays: Replays, ranked: Sequence[Tried], stay: Sequence[Values], shares: Sequence[float]
 ) -> list[Tried]:
     """The best settings so far on fewer and fewer nodes, until that makes them twice less alike."""
     tried = [one.values for one in ranked]
     for base in _apart([*(one.values for one in ranked[:KEPT]), *stay]):
         least, misses = replays.tried(base).fitted.misfit, 0
-        for share in _shares(logs):
+        for share in shares:
             one = replays.tried(base | {NODES: share})
             tried.append(one.values)
             misses = 0 if one.fitted.misfit < least else misses + 1
@@ -100,23 +101,22 @@ def _on_fewer_nodes(
     return replays.best(_apart(tried))
 
 
-def _shares(logs: Sequence[Log]) -> Iterator[float]:
-    """Shares of the nodes that differ from each other and leave room for the widest job."""
+def _shares(logs: Sequence[Log], least: float) -> Iterator[float]:
+    """Shares of the nodes that differ from each other and leave more than the least."""
     known = {tuple(log.size for log in logs)}
     for share in SMALLER:
         made = tuple(ceil(log.size * share) for log in logs)
-        if made not in known and all(size >= log.widest for size, log in zip(made, logs, strict=True)):
+        if made not in known and share > least:
             known.add(made)
             yield share
 
 
-def _counted(replays: Replays, ranked: Sequence[Tried], logs: Sequence[Log]) -> list[Tried]:
+def _counted(replays: Replays, ranked: Sequence[Tried], size: int, least: float) -> list[Tried]:
     """The number of nodes to half a percent, where there are fewer than the log says."""
-    size, widest = logs[0].size, max(log.widest for log in logs)
     step = ceil(size * (SMALLER[0] - SMALLER[1]) / 2)
     while NODES in (values := ranked[0].values) and step >= max(1.0, FINE * size):
         count = ceil(size * values[NODES] - 1e-9)
-        near = [{NODES: one / size} for one in (count - step, count + step) if widest <= one < size]
+        near = [{NODES: one / size} for one in (count - step, count + step) if least < one / size < 1]
         ranked = replays.best(_apart([*(one.values for one in ranked), *(values | one for one in near)]))
         if ranked[0].values == values:
             step //= 2

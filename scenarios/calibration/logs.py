@@ -15,7 +15,8 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.trace_files.find import find_trace
 from gridtune.scenarios.trace_files.reading import read_trace
 from gridtune.scenarios.trace_files.records import Keep
-from gridtune.scenarios.traces.columns import Columns
+from gridtune.scenarios.traces.clock import clock_of
+from gridtune.scenarios.traces.columns import Columns, early
 
 FEWEST_KNOWN = 0.9  # of the jobs, whose wait the log has to say
 FEWEST_WEEKS = 8  # of a part of a log
@@ -30,12 +31,13 @@ class Log:
         path: where it is.
         submit, wait, runtime, estimate: s; the estimate is the run time where the log has none.
         processors: of each job.
-        users: whose they are.
+        users, queues: whose they are, and where they waited.
         known: which of all jobs these are.
         size: processors of the site.
         said: whether the log or who calls says so; else it is the most that were in use at once.
         rows: number of each in the trace, from 1.
         first, last: numbers of the jobs that are looked at, None for all.
+        since: when the first of them came, s since 1970; None where the log does not say.
     """
 
     trace: str
@@ -46,12 +48,14 @@ class Log:
     estimate: Floats
     processors: Floats
     users: NDArray[Any]
+    queues: NDArray[Any]
     known: Flags
     size: int
     said: bool
     rows: NDArray[np.int64]
     first: int | None
     last: int | None
+    since: float | None
 
     @property
     def widest(self) -> int:
@@ -99,11 +103,15 @@ def read_log(
 ) -> Log:
     """A log for calibration, from the first to the last job that is to be used; see `calibrate`.
 
+    If no first one is given, jobs that came long before all others are left out; see `early`.
+
     Raises:
         ScenarioError: it cannot be read, does not say how long its jobs waited, or has wider jobs than nodes.
     """
     path = find_trace(trace)
     logged = read_trace(path, keep=Keep(cancelled=True))
+    if first is None and (count := early(np.array([job.submit for job in logged.jobs[:last]]))):
+        first = count + 1
     chosen = [
         (row, job)
         for row, job in list(enumerate(logged.jobs, 1))[(first or 1) - 1 : last]
@@ -124,10 +132,12 @@ def read_log(
     if widest > size:
         raise ScenarioError(f"{path}: a job has {widest} processors; --nodes {size} is too few")
     estimate = np.array([job.estimate or job.runtime for job in jobs])
-    users = np.array([job.user or "" for job in jobs])
+    users, queues = (np.array([getattr(job, name) or "" for job in jobs]) for name in ("user", "queue"))
+    clock = clock_of(logged)
+    since = None if clock is None else clock + logged.jobs[(first or 1) - 1].submit
     return Log(
         trace, path, columns.submit, columns.wait, columns.runtime, estimate, columns.processors, users,
-        known, size, said, np.array(rows), first, last,
+        queues, known, size, said, np.array(rows), first, last, since,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from gridtune.scenarios.calibration.logs import Log
 from gridtune.scenarios.calibration.waits import Flags, Floats, GoodnessOfFit, LoggedWaits
 from gridtune.scenarios.document.scenario import Scenario, load
+from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.simulation.simulate import simulate
 
 SITE = "site.cluster"
@@ -34,12 +35,14 @@ class Tried:
         fitted: on the part by which settings are chosen.
         tested: on the part that is held back; None of a replay that ends before it.
         ratios: mean wait over that of the log, of each log.
+        refused: places of the jobs that the site refuses, which no number counts.
     """
 
     values: Values
     fitted: GoodnessOfFit
     tested: GoodnessOfFit | None
     ratios: Sequence[float] = ()
+    refused: Sequence[int] = ()
 
 
 class Replays:
@@ -104,12 +107,15 @@ class Replays:
             for scenario, one in zip(self._scenarios, self.logs, strict=True)
         ]
         waits, back = np.concatenate(made), self.held_back
+        if any(np.isnan(waits[part]).all() for part in (~back, back) if part.any()):
+            raise ScenarioError(f"{self.logs[0].path}: the simulated site refuses all jobs of a part of it")
         fitted = GoodnessOfFit.of(waits, self.waits, ~back)
         tested = GoodnessOfFit.of(waits, self.waits, back) if back.any() else None
         ratios = [
-            float(ours.sum() / (one.wait.sum() or 1.0)) for ours, one in zip(made, self.logs, strict=True)
+            float(np.nansum(ours) / (one.wait[~np.isnan(ours)].sum() or 1.0))
+            for ours, one in zip(made, self.logs, strict=True)
         ]
-        return Tried(values, fitted, tested, ratios)
+        return Tried(values, fitted, tested, ratios, np.flatnonzero(np.isnan(waits)).tolist())
 
     def best(self, candidates: Iterable[Values]) -> list[Tried]:
         """The candidates, the most alike first; a setting that gains too little counts as none."""
@@ -119,13 +125,12 @@ class Replays:
 
 
 def _waits(scenario: Scenario, values: Values, log: Log) -> Floats:
-    """How long the jobs of a log with a known wait do so in a replay under settings, s."""
+    """How long the jobs of a log with a known wait do so in a replay under settings, s; nan if refused."""
     run = simulate(scenario.override(values))
     # A site counts a job as started when it takes the nodes, a log when the job itself begins.
     overhead = values.get(OVERHEAD, 0.0)
     waits: Floats = np.array([job.start + overhead - job.submit for job in run.record.jobs])[log.known]
-    # A job that is refused never starts: such settings are not those of the log.
-    return np.where(np.isnan(waits), run.end, waits) if np.isnan(waits).any() else waits
+    return waits
 
 
 def of_size(values: Values, size: int) -> Values:

@@ -11,7 +11,7 @@ from gridtune.scenarios.calibration.fit import Calibration
 from gridtune.scenarios.calibration.levers import ENTRY, POLICY, PRIME, QUOTA
 from gridtune.scenarios.calibration.replays import NODES, OVERHEAD, SITE, plain
 from gridtune.scenarios.calibration.waits import UNNOTICED, GoodnessOfFit
-from gridtune.scenarios.results.amounts import human
+from gridtune.scenarios.results.amounts import counted, human
 
 WIDTH = 80
 NEAR = 1.25  # factor within which the mean wait carries over to later weeks
@@ -38,7 +38,7 @@ TERMS = (
 def rows(found: Calibration) -> Iterator[dict[str, Any]]:
     """A row for the log, the calibrated site, plain EASY and persistence, on the part held back."""
     assert found.plain.tested is not None
-    yield _row("log", None, found.logged[0])
+    yield _row("log", None, found.tested.logged)
     for what, fit in (
         ("calibrated", found.tested),
         *([("slurm.conf", found.own.tested)] if found.own and found.own.tested else []),
@@ -77,6 +77,8 @@ def report_lines(found: Calibration, *, every: bool = False) -> Iterator[str]:
     yield _cut(
         f"{what}: {found.jobs:,} jobs{weeks}, {sizes} processors{'' if found.said else ' in use at most'}"
     )
+    if found.first is not None:
+        yield f"Left out: {counted(found.first - 1, 'job')} that came over a week before all others."
     yield (
         f"Fitted to {kind} 1 to {found.cut} in {found.runs} replays; "
         f"{kind} {found.cut + 1} to {found.parts} were held back."
@@ -85,11 +87,13 @@ def report_lines(found: Calibration, *, every: bool = False) -> Iterator[str]:
         yield from _setting(path, value)
     yield ""
     yield f"{'':29}{'mean wait':>11}{'wait/log' + chr(39) + 's':>12}{'start error':>13}{'misfit':>8}"
-    before = [_row("log", None, found.logged[1]), _row("calibrated", found.best.fitted)]
+    before = [_row("log", None, found.best.fitted.logged), _row("calibrated", found.best.fitted)]
     for part, some in (("fitted", before), ("held back", rows(found))):
         yield from (_table_line(part, row) for row in some)
     yield from TERMS
     yield from wrap(_verdict(found, kind), WIDTH)
+    if refused := len(found.best.refused):
+        yield f"The simulated site refuses {counted(refused, 'job')} of the log: no ratio counts them."
     if found.replaced:
         yield from wrap(OTHER, WIDTH)
     if every:
@@ -131,9 +135,9 @@ def _verdict(found: Calibration, kind: str) -> str:
 
 def holds(found: Calibration) -> bool:
     """Whether mean waits are like the log's, on both parts of it: by the factor, or to a minute."""
-    pairs = zip((found.tested, found.best.fitted), found.logged, strict=True)
     return all(
-        1 / NEAR <= part.ratio <= NEAR or abs(part.mean - logged) <= UNNOTICED for part, logged in pairs
+        1 / NEAR <= part.ratio <= NEAR or abs(part.mean - part.logged) <= UNNOTICED
+        for part in (found.tested, found.best.fitted)
     )
 
 
@@ -178,6 +182,8 @@ def as_json(found: Calibration) -> dict[str, Any]:
         "replays": found.runs,
         "values": found.values,
         "given": dict(found.given),
+        "first": found.first or 1,
+        "refused": len(found.best.refused),
         "skill": found.skill,
         "ratios": list(found.best.ratios),
         "fitted": _row("calibrated", found.best.fitted),

@@ -72,6 +72,7 @@ class GoodnessOfFit:
         error: mean absolute difference of starts, s.
         misfit: mean of the absolute natural logarithms of these ratios and that of the means, plus the error
             over the mean of the logged waits; 0 is a perfect fit.
+        logged: mean of the logged waits, s.
     """
 
     mean: float
@@ -79,10 +80,12 @@ class GoodnessOfFit:
     ratios: dict[str, float]
     error: float
     misfit: float
+    logged: float
 
     @classmethod
     def of(cls, modelled: Floats, log: LoggedWaits, part: Flags) -> GoodnessOfFit:
-        """Of the modelled waits (s) of all jobs, looked at in a part of them."""
+        """Of the modelled waits (s) of all jobs, looked at in a part of them; those without are no part."""
+        part = part & ~np.isnan(modelled)
         ours, theirs = modelled[part], log.wait[part]
         ratios = {
             name: _ratio(float(np.quantile(ours, share)), float(np.quantile(theirs, share)))
@@ -92,12 +95,12 @@ class GoodnessOfFit:
             inside = part & members
             if inside.sum() >= LEAST:
                 ratios[name] = _ratio(float(modelled[inside].mean()), float(log.wait[inside].mean()))
-        mean = float(ours.mean())
-        every = [_ratio(mean, float(theirs.mean())), *ratios.values()]
-        plain = mean / float(theirs.mean()) if theirs.any() else float("nan")
+        mean, logged = float(ours.mean()), float(theirs.mean())
+        every = [_ratio(mean, logged), *ratios.values()]
+        plain = mean / logged if theirs.any() else float("nan")
         error = float(np.abs(ours - theirs).mean())
-        misfit = float(np.mean(np.abs(np.log(every)))) + error / max(float(theirs.mean()), UNNOTICED)
-        return cls(mean, plain, ratios, error, misfit)
+        misfit = float(np.mean(np.abs(np.log(every)))) + error / max(logged, UNNOTICED)
+        return cls(mean, plain, ratios, error, misfit, logged)
 
 
 def _ratio(ours: float, theirs: float) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 
 from gridtune.plain_text import escaped
 from gridtune.scenarios.calibration.fit import Calibration
-from gridtune.scenarios.calibration.levers import POLICY
+from gridtune.scenarios.calibration.levers import POLICY, PRIME
 from gridtune.scenarios.calibration.replays import SITE
 from gridtune.scenarios.calibration.report import holds
 from gridtune.scenarios.document.path_meaning import meaning
@@ -103,6 +103,8 @@ def _head(found: Calibration, last: int | None) -> str:
     site |= {
         path.removeprefix(f"{SITE}."): value for path, value in (dict(found.given) | found.values).items()
     }
+    if PRIME in found.values and found.since is not None:
+        site["prime_time"] = [one | {"since": found.since} for one in found.values[PRIME]]
     trace = found.traces[0]
     others = f" and {len(found.traces) - 1} others" if len(found.traces) > 1 else ""
     return "\n".join(
@@ -124,6 +126,7 @@ def _head(found: Calibration, last: int | None) -> str:
             f"trace = {toml(trace)}",
             'cancelled = "keep"',
             PROMISE,
+            *([f"first = {found.first}"] if found.first else []),
             *([f"last = {last}"] if last else []),
             "",
             "",

@@ -13,13 +13,8 @@ from gridtune.scenarios.calibration.report import as_json, report_lines
 from gridtune.scenarios.calibration.written import scenario_text
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.text import terminal_width, wrapped
-from gridtune.scenarios.slurm import SlurmSeed, not_denied, slurm_seed
-from gridtune.scenarios.trace_files.find import find_trace
-from gridtune.scenarios.trace_files.reading import read_trace
-from gridtune.scenarios.trace_files.records import Keep, TraceJob
+from gridtune.scenarios.slurm import SlurmSeed, slurm_seed
 from gridtune.scenarios.whole_files import replace_text
-
-QUEUES = f"{SITE}.queue"
 
 
 def run_calibration(
@@ -59,9 +54,6 @@ def run_calibration(
         raise ScenarioError(f"{qos}: is read beside a slurm.conf; give --slurm FILE, too")
     seed = None if slurm is None else slurm_seed(slurm, qos)
     given: dict[str, Any] = {} if seed is None else {f"{SITE}.{key}": one for key, one in seed.site.items()}
-    denied: list[str] = []
-    if QUEUES in given:
-        given[QUEUES], denied = not_denied(given[QUEUES], _jobs(traces, last))
     found = calibrate(
         *traces,
         nodes=nodes,
@@ -72,25 +64,19 @@ def run_calibration(
     )
     lines = list(report_lines(found, every=every))
     if slurm is not None and seed is not None:
-        denied += found.denied
-        said = (*(f"{slurm}: {line}" for line in denied), *slurm_lines(slurm, seed))
+        said = (*(f"{slurm}: {line}" for line in found.denied), *slurm_lines(slurm, seed))
         lines += wrapped(said, terminal_width())
     if out is not None:
         text = scenario_text(found, last, slurm=slurm is not None)
         replace_text(out, text)
         lines.append(f"{out}: written; `gridtune search {argument(out)}` goes on from it")
+        if len(traces) > 1:
+            lines.append(f"It replays only the first log, {traces[0]}.")
     made = as_json(found)
     if seed is not None:
         made["slurm"] = {"policy": seed.policy, "site": seed.site, "without": list(seed.without)}
-        made["slurm"]["denied"] = denied
+        made["slurm"]["denied"] = found.denied
     return made, lines
-
-
-def _jobs(traces: Sequence[str], last: int | None) -> Iterator[TraceJob]:
-    """The jobs of logs that started."""
-    for trace in traces:
-        jobs = read_trace(find_trace(trace), keep=Keep(cancelled=True)).jobs[:last]
-        yield from (job for job in jobs if job.withdrawn is None)
 
 
 def slurm_lines(conf: Path, seed: SlurmSeed) -> Iterator[str]:

@@ -10,7 +10,7 @@ from gridtune.model.record import Record
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.systems.outages import qos_notes
 from gridtune.scenarios.systems.platform import platform_notes
-from gridtune.scenarios.systems.replay import refused_jobs, replay_differences
+from gridtune.scenarios.systems.replay import refused_jobs, replay_differences, undated
 from gridtune.scenarios.workloads.trace_file import FromTrace
 
 
@@ -59,4 +59,4 @@ def origins(scenario: Scenario) -> list[str]:
 
 def faults(scenario: Scenario) -> list[str]:
     """What will hardly be meant: jobs that are refused, and rules that concern no job, a line each."""
-    return [*refused_jobs(scenario.active), *qos_notes(scenario.spec)]
+    return [*refused_jobs(scenario.active), *undated(scenario.active), *qos_notes(scenario.spec)]

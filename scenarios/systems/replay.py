@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import ceil
+from typing import Any
 
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.systems.destinations import at_sites
@@ -15,24 +16,37 @@ from gridtune.scenarios.workloads.trace_tasks import TraceTasks
 
 
 def sized(spec: ScenarioSpec) -> ScenarioSpec:
-    """The scenario with the nodes of sites that take them from a log.
+    """The scenario with the nodes of sites that take them from a log, and prime time by its clock.
 
     Raises:
         ScenarioError: no log is replayed there, it does not say, or several say different things.
     """
-    if all(site.nodes != FROM_LOG for site in spec.site):
+    if all(site.nodes != FROM_LOG and not _dated(site) for site in spec.site):
         return spec
+    logs = _logs_at(spec)
+    sites = []
+    for site in spec.site:
+        theirs = logs.get(site.name, [])
+        known: dict[str, Any] = {"nodes": _nodes_of(site, theirs)} if site.nodes == FROM_LOG else {}
+        if _dated(site):
+            began = next((log.began() for log in theirs), None)
+            known["prime_time"] = [one.from_run(began) for one in site.prime_time]
+        sites.append(site.model_copy(update=known))
+    return spec.model_copy(update={"site": sites})
+
+
+def _dated(site: SiteSpec) -> bool:
+    """Whether hours of its prime time count from a date."""
+    return any(one.since is not None for one in site.prime_time)
+
+
+def _logs_at(spec: ScenarioSpec) -> dict[str, list[TraceJobs]]:
+    """The logs that are replayed at each site."""
     logs: dict[str, list[TraceJobs]] = {}
     for name, workload in at_sites(spec):
         if isinstance(workload, TraceJobs):
             logs.setdefault(name, []).append(workload)
-    sites = [
-        site.model_copy(update={"nodes": _nodes_of(site, logs.get(site.name, []))})
-        if site.nodes == FROM_LOG
-        else site
-        for site in spec.site
-    ]
-    return spec.model_copy(update={"site": sites})
+    return logs
 
 
 def _nodes_of(site: SiteSpec, logs: list[TraceJobs]) -> int:
@@ -69,6 +83,20 @@ def replay_differences(spec: ScenarioSpec) -> Iterator[str]:
     for workload in spec.workload:
         if isinstance(workload, (TraceJobs, TraceTasks, BurstSessions)):
             yield from (f"workload {workload.name}: {line}" for line in workload.differences())
+
+
+def undated(spec: ScenarioSpec) -> Iterator[str]:
+    """Sites whose prime time counts from a date, but whose log does not say when it began, a line each.
+
+    Raises:
+        ScenarioError: a log cannot be read.
+    """
+    for site in sized(spec).site:
+        if _dated(site):
+            yield (
+                f"site {site.name}: prime_time counts hours from the first job, not from `since`: no log "
+                "says when it began"
+            )
 
 
 def refused_jobs(spec: ScenarioSpec) -> Iterator[str]:

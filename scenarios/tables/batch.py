@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from gridtune import limits
 from gridtune.agents.batch.executions import Overrun
-from gridtune.model.batch.prime_time import PrimeTime, open_to_all
+from gridtune.model.batch.prime_time import HOUR, WEEK, PrimeTime, open_to_all
 from gridtune.model.batch.quotas import Quota
 from gridtune.model.prediction import Promise
 from gridtune.scenarios.fields.laws import Constant, Law
@@ -94,6 +94,13 @@ class PrimeTimeSpec(Table):
         min_length=1,
         bounds={"minimum": 0, "maximum": 336},
     )
+    since: float | None = number(
+        None,
+        "s",
+        "s since 1970 from which the hours count, if the log says when it began; left out, they count from "
+        "the beginning of the run",
+        ge=0,
+    )
 
     @model_validator(mode="after")
     def _spans(self) -> PrimeTimeSpec:
@@ -104,6 +111,15 @@ class PrimeTimeSpec(Table):
     def times(self) -> PrimeTime:
         """As the scheduler knows it."""
         return PrimeTime(self.longest, [(begin, end) for begin, end in self.hours])
+
+    def from_run(self, began: float | None) -> PrimeTimeSpec:
+        """The same with hours that count from the beginning of a run, if that is known, in s since 1970."""
+        if self.since is None or began is None:
+            return self
+        late = (began - self.since) % WEEK / HOUR
+        begins = [round(begin - late, 9) % 168.0 for begin, _ in self.hours]
+        hours = [[begin, begin + (old[1] - old[0])] for begin, old in zip(begins, self.hours, strict=True)]
+        return self.model_copy(update={"hours": hours, "since": None})
 
 
 class RoundsSpec(Table):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gridtune.scenarios.trace_files.records import TraceJob
 
 Floats = NDArray[np.float64]
+FEW, LONG = 0.01, 7 * 86400.0  # share of the jobs; s
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,18 @@ class Columns:
         changes = np.concatenate((-self.processors, self.processors))
         in_use = np.cumsum(changes[np.argsort(times, kind="stable")])
         return max(int(in_use.max()), int(self.processors.max()))
+
+
+def early(submit: Floats) -> int:
+    """Jobs that came over a week before all others, if they are at most one in a hundred.
+
+    Accounting that begins on a date lists jobs that still ran then, however early they were submitted.
+
+    Args:
+        submit: s, ascending.
+    """
+    gaps = np.flatnonzero(np.diff(submit[: int(FEW * len(submit)) + 1]) > LONG)
+    return int(gaps[-1]) + 1 if len(gaps) else 0
 
 
 def _column(jobs: Sequence[TraceJob], value: Callable[[TraceJob], float | None]) -> Floats:

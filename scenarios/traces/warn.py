@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.trace_files.records import Trace
 from gridtune.scenarios.trace_files.rows import UNSORTED
-from gridtune.scenarios.traces.columns import Columns
+from gridtune.scenarios.traces.columns import Columns, early
 
 _FAR_ABOVE = 2.0  # processors of the header over those in use at once
 _CLIPPED_JOBS, _CLIPPED_SHARE = 20, 0.001  # jobs at exactly the longest run time that make it look like a cut
@@ -21,8 +22,17 @@ def warnings_of(trace: Trace, columns: Columns) -> list[str]:
         trace: read with run times as in the file.
         columns: of its jobs.
     """
-    sources = (_rows(trace), _waits(columns), _estimates(columns), _runtimes(columns), _size(trace, columns))
+    of_jobs = (source(columns) for source in (_early, _waits, _estimates, _runtimes))
+    sources = (_rows(trace), *of_jobs, _size(trace, columns))
     return [warning for source in sources for warning in source] + list(_people(trace))
+
+
+def _early(columns: Columns) -> Iterator[str]:
+    if count := early(columns.submit):
+        yield (
+            f"{counted(count, 'job')} came over a week before all others: left out by `calibrate`, and by "
+            f"`first` = {count + 1} of a workload"
+        )
 
 
 def _rows(trace: Trace) -> Iterator[str]:

@@ -17,6 +17,7 @@ from gridtune.scenarios.fields.table import number
 from gridtune.scenarios.trace_files.find import find_trace
 from gridtune.scenarios.trace_files.reading import read_trace
 from gridtune.scenarios.trace_files.records import Keep, Trace, TraceError, TraceJob
+from gridtune.scenarios.traces.clock import clock_of
 from gridtune.scenarios.traces.differences import differences, estimates
 from gridtune.scenarios.traces.embedded import embedded_jobs
 from gridtune.scenarios.traces.resampling import Drawn, Half, shaken, users, weeks, whole_weeks
@@ -180,9 +181,7 @@ class TraceJobs(JobWorkload):
             return _busier(self.replayed())
         if not self.resampled or streams.replication >= AS_LOGGED:
             return self.replayed()
-        choice = self.model_dump_json(include=PART)
-        part = _parts.get(self._trace(), choice, lambda: self._part(self._rows()))
-        return self._chosen(part, streams)
+        return self._chosen(self._logged(), streams)
 
     def replayed(self) -> Iterator[Task]:
         """The chosen jobs of a file; see `tasks`.
@@ -204,6 +203,28 @@ class TraceJobs(JobWorkload):
         submits = [task.submit for task in self.replayed()]
         return whole_weeks(submits)
 
+    def began(self) -> float | None:
+        """When the part that is replayed begins, s since 1970; None where the log does not say.
+
+        Raises:
+            ScenarioError: the trace cannot be found or read.
+        """
+        clock = clock_of(self._trace()) if self.from_file else None
+        return None if clock is None else clock + self._origin(self._logged())
+
+    def _logged(self) -> Part:
+        """The part of the file that is replayed or resampled."""
+        choice = self.model_dump_json(include=PART)
+        return _parts.get(self._trace(), choice, lambda: self._part(self._rows()))
+
+    def _origin(self, part: Part) -> float:
+        """When the run starts, s into the trace.
+
+        With the chosen part, whatever of it is replayed: two workloads of one trace that part its queues or
+        run times between them stay in step.
+        """
+        return self.start if self.start > 0 or not part.submits else part.submits[0]
+
     def _part(self, rows: Iterator[tuple[Task, str | None]]) -> Part:
         """What lies within first, last, start and end, and is sampled by every."""
         part = islice(rows, self.first - 1, self.last)
@@ -213,9 +234,7 @@ class TraceJobs(JobWorkload):
 
     def _chosen(self, part: Part, streams: Streams | None = None) -> Iterator[Task]:
         chosen = part.rows
-        # The run starts with the chosen part, whatever of it is replayed: two workloads of one trace that
-        # part its queues or run times between them stay in step.
-        origin = self.start if self.start > 0 or not chosen else chosen[0][0].submit
+        origin = self._origin(part)
         kept = self.dependencies == "keep"
         logged = {task.number: task.submit for task, _ in chosen} if kept else {}
         if not self.resampled:
