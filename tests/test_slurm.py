@@ -547,7 +547,7 @@ def test_limits_of_qos_that_nobody_takes_over_are_named(tmp_path):
 def test_preemption_of_a_file_and_limits_that_the_log_denies(files, tmp_path):
     conf, qos = files
     conf.write_text(CONF.replace("PriorityTier=10 MaxNodes=1", "PriorityTier=10"))
-    qos.write_text(QOS.replace("00:02:00", "").replace("cpu=64", "cpu=2"))
+    qos.write_text(qos_row(name="urgent", preempt="normal", maxwall="01:00:00", maxtrespu="cpu=2"))
     bare = _written(tmp_path, "bare.conf", "\n".join(x for x in CONF.splitlines() if "Preempt" not in x))
     log, out = _log_of(slurm_seed(bare), tmp_path), tmp_path / "mine.toml"
     result = gridtune("calibrate", log, "--slurm", conf, "--qos", qos, "--out", out)
