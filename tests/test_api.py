@@ -3,6 +3,7 @@
 import doctest
 import inspect
 import json
+import multiprocessing
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from functools import cached_property
 from inspect import get_annotations, isclass
 from types import FunctionType
 
+import numpy as np
 import optuna
 import pandas as pd
 import pytest
@@ -160,6 +162,7 @@ def test_numbers_that_make_no_sense_are_refused(scenario, options, problem):
         ({"a.b": [1, 2.5, True, "x,y"]}, 'a.b=1,2.5,true,"x,y"'),
         ({"a.b": (1, 10, 4, "log")}, "a.b=1:10:4:log"),
         ({"a.b": (0.5, 2.0)}, "a.b=0.5:2.0"),
+        ({"a.b": (np.float64(0.5), np.int64(2), np.int64(3))}, "a.b=0.5:2:3"),
         ({"a": [{"kind": "easy", "depth": 3}]}, 'a={"kind" = "easy", "depth" = 3}'),
         ({"a": range(3)}, "a=0,1,2"),
         ({"a": "1:9:3"}, "a=1:9:3"),
@@ -170,10 +173,37 @@ def test_variations_are_said_in_the_words_of_the_command_line(vary, text):
     assert as_texts(vary) == [text]
 
 
-@pytest.mark.parametrize("values", [(1,), ("a", "b"), 3, (1, 2, "lin"), [object()]])
+@pytest.mark.parametrize("values", [(1,), ("a", "b"), 3, (1, 2, "lin"), (1, 2, True), [object()]])
 def test_what_is_no_variation_is_refused(values):
     with pytest.raises(gt.ScenarioError, match=r"a\.b: "):
         as_texts({"a.b": values})
+
+
+@pytest.mark.parametrize("vary", [{}, None, []])
+def test_a_sweep_of_nothing_is_refused(vary):
+    with pytest.raises(gt.ScenarioError, match="nothing is varied"):
+        gt.sweep(NAME, vary)
+
+
+def in_pool(_):
+    """What a worker of somebody else's pool makes of a search with and without a number of processes."""
+    asked = {
+        "budget": 2,
+        "sampler": "random",
+        "vary": {"sed.count": [5, 10]},
+        "objectives": ["completed", "events"],
+    }
+    study = gt.search(NAME, **asked)
+    with pytest.raises(gt.ScenarioError) as refused:
+        gt.search(NAME, jobs=2, **asked)
+    return len(study.configurations), str(refused.value)
+
+
+def test_in_a_worker_of_another_pool_one_process_runs_all():
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        ((count, message),) = pool.map(in_pool, [0])
+    assert count == 2
+    assert message == "jobs=2: a worker of a multiprocessing pool starts no others; use jobs=1"
 
 
 def test_a_sweep_has_the_numbers_of_the_command_line(tmp_path):

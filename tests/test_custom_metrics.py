@@ -4,16 +4,20 @@ import json
 import os
 from dataclasses import replace
 
+import mesa
 import pytest
 
 import gridtune.model.metrics.custom as custom
 from gridtune.model.metrics.custom import MetricError, metric
 from gridtune.model.metrics.registry import METRICS
+from gridtune.optimize.api.search import search as made_search
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.report.frame import columns
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, shipped_text, simulate
 from gridtune.scenarios.api.experiment import load
 from gridtune.scenarios.api.sweep_result import sweep
+from gridtune.scenarios.simulation.grid_model import GridModel
 from tests.contents import content
 from tests.test_cli import ROOT, gridtune, refused
 
@@ -92,6 +96,13 @@ def test_a_failing_metric_is_one_line_with_its_file(tmp_path):
     assert f"metric served ({tmp_path / 'mine.py'}, line 11): AttributeError" in message
 
 
+def test_a_number_that_is_too_large_is_told_with_its_file(tmp_path):
+    source = MINE.replace("return run.metrics", "return 10**400 * run.metrics").replace(" / len", " // len")
+    source = source.replace('run.metrics["completed"]', 'int(run.metrics["completed"])')
+    with pytest.raises(ScenarioError, match=r"metric served \(.*mine\.py\): OverflowError: int too large"):
+        load(written(tmp_path, source), allow_plugins=True).run()
+
+
 @pytest.mark.parametrize("value", ["None", "'3'", "1j", "[1.0]"])
 def test_what_is_no_number_is_refused(tmp_path, value):
     source = f"import gridtune as gt\ngt.metric('mine', unit='', direction='minimize')(lambda run: {value})\n"
@@ -106,6 +117,11 @@ def test_what_is_no_number_is_refused(tmp_path, value):
         ("'completed', unit='', direction='minimize'", "metric completed.*name is taken"),
         ("'meta_completed', unit='', direction='minimize'", "name is taken .*gridtune"),
         ("'a b', unit='', direction='minimize'", "mine.py: line 2: metric 'a b': "),
+        (
+            "'failure', unit='', direction='minimize'",
+            "metric failure: another column of tables has that name",
+        ),
+        ("'completed_se', unit='', direction='minimize'", "metric completed_se: another column"),
         ("'mine', unit='', direction='up'", "direction 'up': expected minimize or maximize"),
     ],
 )
@@ -114,6 +130,36 @@ def test_a_metric_that_cannot_be_is_refused_at_once(tmp_path, call, problem):
     with pytest.raises(ScenarioError, match=problem):
         load(written(tmp_path, source), allow_plugins=True).run(out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_every_column_beside_the_metrics_is_a_name_that_no_metric_may_have():
+    scenario = load(BASE).override({"workload.count": 2})
+    study = made_search(
+        scenario,
+        budget=3,
+        sampler="random",
+        jobs=1,
+        vary=["sed.speed=1,2"],
+        objectives=["completed", "events"],
+    )
+    given = {"scenario": BASE, "seed": 1, "rng": None, "replication": 0, "horizon": 50.0, "step_length": 50.0}
+    (batch, *_) = mesa.batch_run(GridModel, given, number_processes=1, display_progress=False)
+    tables = [
+        study.configurations.reset_index(),
+        sweep(scenario, ["sed.speed=1,2"]).configurations,
+        scenario.run().values.reset_index(),
+    ]
+    found = {
+        *batch,
+        *(name for table in tables for name in table),
+        *(one.name for one in columns(study.details)),
+    }
+    beside = {name for name in found if name.isidentifier()} - METRICS.keys()
+    assert len(beside) > 30
+    for name in beside:
+        with pytest.raises(MetricError, match=f"^metric {name}: another column"):
+            metric(name, unit="", direction="minimize")
+    assert not [name for name in METRICS if name in custom.COLUMNS or name.endswith(custom.ENDINGS)]
 
 
 def test_a_metric_of_the_program_is_measured_everywhere_and_may_be_changed():

@@ -308,6 +308,15 @@ def test_an_interrupt_while_workers_start_is_neither_lost_nor_a_traceback(tmp_pa
     assert (done.returncode, done.stderr) == (130, "")
 
 
+def test_a_worker_that_cannot_start_says_why(monkeypatch):
+    def fork():
+        raise OSError("no process left")
+
+    monkeypatch.setattr(os, "fork", fork)
+    with pytest.raises(OSError, match="no process left"), Pool(2) as pool:
+        pool.map(square, [1, 2])
+
+
 def _alive(pid):
     try:
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()

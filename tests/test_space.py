@@ -1,5 +1,6 @@
 """A search space gives valid configurations, knows which parameters exist, and refuses nonsense early."""
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.space import Space, key
 from gridtune.scenarios import ScenarioError, load
+from gridtune.scenarios.api.sweep_result import sweep
 
 NESTED = Space(
     (
@@ -88,6 +90,44 @@ def test_scales():
 def test_keys_distinguish_configurations_and_ignore_order():
     assert key({"a": 1, "b": 2}) == key({"b": 2, "a": 1})
     assert len({key({"a": value}) for value in (1, True, "1", 1.5)}) == 4
+
+
+TWICE = [
+    ("sed.speed", "sed.*.speed"),
+    ("sed.sed.speed", "sed.speed"),
+    ("client.dispatch", "client.*.dispatch.kind"),
+    ("client.dispatch.kind", "client.client.dispatch"),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), TWICE)
+def test_one_value_by_two_paths_is_refused(scenario, first, second):
+    values = ["ethic", "legacy"] if "dispatch" in first else [1, 2]
+    text = ",".join(map(str, values))
+    bare = scenario.override({"search.space": {first: values}})
+    both = scenario.override({"search.space": {first: values, second: values}})
+    message = re.escape(f"{first} and {second} lead to one value; vary one of them")
+    for searched, vary in ((both, []), (bare, [f"{second}={text}"])):
+        with pytest.raises(ScenarioError, match=message):
+            Space.of(searched, vary)
+    with pytest.raises(ScenarioError, match=message):
+        sweep(scenario, {first: values, second: values})
+
+
+def test_two_paths_may_lead_to_one_value_where_only_one_of_them_exists(scenario):
+    space = {
+        "client.dispatch": ["ethic", "legacy"],
+        "sed.speed": {"choices": [1, 2], "when": {"client.dispatch": "ethic"}},
+        "sed.*.speed": {"choices": [3, 4], "when": {"client.dispatch": "legacy"}},
+        "sed.count": [5, 10],
+    }
+    assert len(Space.of(with_space(scenario, space))) == 4
+
+
+def test_a_value_is_a_choice_once(scenario):
+    for values in (["ethic", "legacy", "ethic"], {"choices": [1, 1.0]}):
+        with pytest.raises(ScenarioError, match=r"client\.dispatch.*: a value is given twice"):
+            with_space(scenario, {"client.dispatch": values})
 
 
 def test_variations_replace_and_add(scenario):

@@ -26,6 +26,17 @@ from gridtune.model.policy import loading
 from gridtune.model.record import Record
 
 GROUP = "gridtune.metrics"
+# Columns beside metrics in data frames, in CSV and in batch runs of Mesa, settings that are columns where
+# they are varied, and what the names of columns that are made from metrics end in.
+COLUMNS = frozenset(
+    {
+        *("name", "number", "state", "on_front", "probability_non_dominated", "equivalents", "feasible"),
+        *("failure", "replications", "validation_replications", "confirmation_replications", "replication"),
+        *("time", "running", "RunId", "iteration", "Step", "scenario", "seed", "rng"),
+        *("horizon", "step_length"),
+    }
+)
+ENDINGS = ("_difference", "_difference_low", "_difference_high", "_se", "_search", "_validated")
 
 
 class MetricError(ValueError):
@@ -90,17 +101,19 @@ class CustomMetric:
         """The value of a run.
 
         Raises:
-            MetricError: the function failed, or returned something else than a number.
+            MetricError: the function failed, or returned something else than a number, or one that is too
+                large.
         """
         try:
             value = self.function(run)
+            number = float(value) if isinstance(value, Real) else None
         except Exception as error:
             line = _line(error, self.place)
             message = " ".join(f"{type(error).__name__}: {error}".split())
             raise MetricError(f"metric {self.name} ({self.place}{line}): {message}") from error
-        if not isinstance(value, Real):
+        if number is None:
             raise MetricError(f"metric {self.name} ({self.place}): returned {value!r:.60}, not a number")
-        return float(value)
+        return number
 
     @property
     def place(self) -> str:
@@ -119,7 +132,8 @@ def metric(
     """Make a function of a finished run a metric, usable like those of gridtune.
 
     Args:
-        name: the name, of letters, digits and underscores; gridtune must not have a metric of that name.
+        name: the name, of letters, digits and underscores; neither a metric of gridtune nor another column
+            of its tables may have that name.
         unit: the unit of the values, e.g. `s` or `jobs`; "" for a pure number.
         direction: which way is better: `minimize` or `maximize`.
         meaning: the meaning in one line; the first line of the function's docstring if left out.
@@ -144,6 +158,8 @@ def metric(
     """
     if not (isinstance(name, str) and name.isascii() and name.isidentifier()):
         raise MetricError(f"metric {name!r}: a name has letters, digits and underscores only")
+    if name in COLUMNS or name.endswith(ENDINGS):
+        raise MetricError(f"metric {name}: another column of tables has that name; choose another")
     _free(name, "")
     if direction not in get_args(Direction):
         raise MetricError(f"metric {name}: direction {direction!r}: expected minimize or maximize")

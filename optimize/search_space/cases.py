@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
@@ -13,7 +14,8 @@ from pydantic import PlainSerializer, PlainValidator
 
 from gridtune import limits
 from gridtune.optimize.search_space.space import Space, check_not_set
-from gridtune.scenarios.document.paths import parse_assignment
+from gridtune.scenarios.document.addresses import PEOPLE
+from gridtune.scenarios.document.paths import changes, parse_assignment
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.sweep import pieces
@@ -112,19 +114,35 @@ def seeds_of(text: str | None) -> list[int]:
 
 
 def cases_of(scenarios: Sequence[Scenario], seeds: Sequence[int], seed: int) -> tuple[Case, ...]:
-    """Every scenario under every seed of workloads, or under `seed` without any; each may be there once."""
+    """Every scenario under every seed of workloads, or under `seed` without any; each may be there once.
+
+    Where scenarios have one name but other values, these stand behind the name, as on the command line.
+    """
     for number in seeds:
         if number < 0:
             raise ScenarioError(f"--seeds {number}: expected whole numbers from 0")
     cases = tuple(
         Case(f"{scenario.name}, seed {number}" if seeds else scenario.name, scenario, number)
-        for scenario in scenarios
+        for scenario in _named_apart(scenarios)
         for number in seeds or [seed]
     )
     for name, count in Counter(case.name for case in cases).items():
         if count > 1:
             raise ScenarioError(f"{name}: a case counts once; it was named {count} times")
     return cases
+
+
+def _named_apart(scenarios: Sequence[Scenario]) -> Iterator[Scenario]:
+    """Scenarios, each with its values behind its name where they differ from the first one of that name."""
+    first: dict[str, Scenario] = {}
+    for scenario in scenarios:
+        start = first.setdefault(scenario.name, scenario)
+        values = ",".join(
+            f"{path}={value if isinstance(value, str) else json.dumps(value, default=str)}"
+            for path, value in changes(start.document, scenario.document)
+            if path.partition(".")[0] not in PEOPLE
+        )
+        yield replace(scenario, name=f"{scenario.name}:{values}") if values else scenario
 
 
 def check_paths(space: Space, scenario: Scenario) -> list[str]:

@@ -64,6 +64,11 @@ class Parameter:
             path in configuration and among(configuration[path], values) for path, values in self.when.items()
         )
 
+    def excludes(self, other: Parameter) -> bool:
+        """Whether their conditions never hold both."""
+        common = self.when.keys() & other.when.keys()
+        return any(not any(among(one, other.when[path]) for one in self.when[path]) for path in common)
+
     def at(self, share: float) -> Value:
         """The value at a share of the way from its first or least to its last or greatest, in [0, 1]."""
         if self.choices:

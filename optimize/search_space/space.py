@@ -16,7 +16,7 @@ from math import prod
 from gridtune import limits
 from gridtune.optimize.records.values import Value, key
 from gridtune.optimize.search_space.parameter import Parameter, among, within_parts
-from gridtune.scenarios.document.paths import same_place
+from gridtune.scenarios.document.paths import doubles, same_place
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.sweep import Bounds, parse_variation
@@ -67,7 +67,12 @@ class Space:
         if faults:
             raise ScenarioError([f"{scenario.name}: search.space: {fault}" for fault in faults])
         kept = {path: part for path, part in parameters.items() if path not in dropped}
-        return cls(_sorted(within_parts(kept, scenario, set(changed)), scenario.name))
+        made = cls(_sorted(within_parts(kept, scenario, set(changed)), scenario.name))
+        known = {parameter.path: parameter for parameter in made}
+        for first, second in doubles(scenario.document, known):
+            if not known[first].excludes(known[second]):
+                raise ScenarioError(f"{first} and {second} lead to one value; vary one of them")
+        return made
 
     def __iter__(self) -> Iterator[Parameter]:
         return iter(self.parameters)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
+from multiprocessing import current_process
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -219,13 +220,13 @@ def check_counts(**counts: int) -> None:
 
 
 def processes_of(jobs: int | None) -> int:
-    """A number of worker processes; all cores if left out.
+    """A number of worker processes; all cores if left out, but one in a worker of a multiprocessing pool.
 
     Raises:
         ScenarioError: it is no whole number of at least 1.
     """
     if jobs is None:
-        return os.cpu_count() or 1
+        return 1 if current_process().daemon else os.cpu_count() or 1
     check_counts(jobs=jobs)
     return jobs
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gridtune.scenarios.api.experiment import Scenario, check_counts, check_seed
 from gridtune.scenarios.document import scenario as documents
+from gridtune.scenarios.document.paths import doubles
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import log, prepare, workers
 from gridtune.scenarios.execution.replicate import as_json, known_metrics
@@ -240,6 +241,8 @@ def sweep(
     check_seed(seed)
     seed, replications, jobs = int(seed), int(replications), int(jobs)  # NumPy's, too
     configurations = grid([parse_vary(text) for text in texts])
+    for first, second in doubles(found.document, configurations[0]):
+        raise ScenarioError(f"{first} and {second} lead to one value; vary one of them")
     tell_size(found, len(configurations) * replications, jobs)
     prepare(found)  # which also defines the metrics that only some scenarios have
     names = known_metrics(_names(objectives) or _objectives(found))

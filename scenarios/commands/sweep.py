@@ -1,4 +1,4 @@
-"""What `gridtune sweep` asks beyond `gt.sweep`: something is varied, and nobody sets it."""
+"""What `gridtune sweep` asks beyond `gt.sweep`: nobody sets what is varied."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gridtune.scenarios.execution.sweep import parse_vary
 
 
 def check_not_varied(scenario: Scenario, vary: Sequence[str], assignments: Iterable[str]) -> None:
-    """Make sure that something is varied, and no path both varied and set: that value would never be used.
+    """Make sure that no path is both varied and set: that value would never be used.
 
     Args:
         scenario: in which.
@@ -19,10 +19,8 @@ def check_not_varied(scenario: Scenario, vary: Sequence[str], assignments: Itera
         assignments: `PATH=VALUE`, as there.
 
     Raises:
-        ScenarioError: nothing is varied, a path is both, or a variation is none.
+        ScenarioError: a path is both, or a variation is none.
     """
-    if not vary:
-        raise ScenarioError("sweep: nothing is varied; give --vary PATH=V1,V2,… or PATH=LOW:HIGH:COUNT")
     varied = [parse_vary(text)[0] for text in vary]
     for path in (assignment.partition("=")[0].strip() for assignment in assignments):
         for other in varied:

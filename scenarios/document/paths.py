@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from gridtune import limits
@@ -109,11 +110,55 @@ def same_place(document: Document, first: str, second: str) -> bool:
         ScenarioError: a path leads nowhere.
     """
     scratch = _copied(document)
-    places = []
-    for path in (first, second):
-        *parents, key = path.split(".")
-        places.append({(id(table), key) for table in _tables(scratch, parents, path)})
-    return not places[0].isdisjoint(places[1])
+    return not _places(scratch, first).isdisjoint(_places(scratch, second))
+
+
+def doubles(document: Document, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Pairs of different paths that lead to one value; what leads nowhere is passed over."""
+    scratch = _copied(document)
+    known: dict[tuple[int, str], list[str]] = {}
+    for path in dict.fromkeys(paths):
+        with suppress(ScenarioError):
+            for place in _places(scratch, path):
+                others = known.setdefault(place, [])
+                yield from ((other, path) for other in others)
+                others.append(path)
+
+
+def _places(document: Document, path: str) -> set[tuple[int, str]]:
+    """The values that a path leads to, as tables and keys; a policy's bare name becomes a table."""
+    *parents, key = path.split(".")
+    found = set()
+    for table in _tables(document, parents, path):
+        if key != "kind" and isinstance(table.get(key), str | dict | None):  # maybe a policy: its kind is set
+            if not isinstance(table.get(key), dict):
+                table[key] = {"kind": table.get(key)}
+            found.add((id(table[key]), "kind"))
+        else:
+            found.add((id(table), key))
+    return found
+
+
+def changes(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """The paths at which one document has other values than another, and its values."""
+    if isinstance(before, str) and isinstance(after, dict):
+        before = {"kind": before}
+    if isinstance(before, list) and isinstance(after, list):
+        before, after = _by_name(before), _by_name(after)
+    if isinstance(before, dict) and isinstance(after, dict) and before.get("kind") == after.get("kind"):
+        for key in {**before, **after}:
+            yield from changes(before.get(key), after.get(key), f"{path}.{key}" if path else key)
+    elif before != after:
+        yield path, after
+
+
+def _by_name(array: list[Any]) -> Any:
+    """An array of tables as a table of them by name; a lone one without a name as itself."""
+    tables = [element for element in array if isinstance(element, dict)]
+    named = {str(element["name"]): element for element in tables if "name" in element}
+    if array and len(named) == len(array):
+        return named
+    return tables[0] if len(tables) == len(array) == 1 else array
 
 
 def value_at(document: Document, path: str) -> Any:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from multiprocessing import current_process
 
 from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.results.run import faults, origins
 from gridtune.scenarios.simulation.simulate import build
@@ -45,9 +47,13 @@ def workers(jobs: int, dask: str | None, *scenarios: Scenario) -> Pool:
         scenarios: what they will run.
 
     Raises:
-        ScenarioError: the cluster cannot be used.
+        ScenarioError: the cluster cannot be used, or this process may not start others.
     """
     if dask is None:
+        if jobs > 1 and current_process().daemon:
+            raise ScenarioError(
+                f"jobs={jobs}: a worker of a multiprocessing pool starts no others; use jobs=1"
+            )
         return Pool(jobs)
     from gridtune.scenarios.workers.dask_workers import dask_pool
 

@@ -115,8 +115,10 @@ def grid(axes: Sequence[tuple[str, Sequence[Any]]]) -> list[dict[str, Any]]:
     """Every combination of the values of all axes, the last varying fastest.
 
     Raises:
-        ScenarioError: a path is given twice.
+        ScenarioError: nothing is varied, or a path is given twice.
     """
+    if not axes:
+        raise ScenarioError("sweep: nothing is varied; give --vary PATH=V1,V2,… or PATH=LOW:HIGH:COUNT")
     paths = [path for path, _ in axes]
     configurations = prod(len(values) for _, values in axes)
     if configurations > limits.SWEEP_CONFIGURATIONS:

@@ -35,15 +35,15 @@ def _text(path: str, values: Any) -> str:
     if isinstance(values, str):
         return values
     if isinstance(values, tuple):
-        low, high, *rest = values if len(values) > 1 else (None, None)
-        if not all(_is_number(bound) for bound in (low, high)) or any(
-            part != "log" and not isinstance(part, int) for part in rest
+        low, high, *rest = map(_plain, values) if len(values) > 1 else (None, None)
+        if not all(map(_is_number, (low, high))) or any(
+            part != "log" and type(part) is not int for part in rest
         ):
             raise ScenarioError(
                 f"{path}: {values!r}: a tuple is a range, (low, high) or (low, high, count), and may end in "
                 "'log'; a list has single values"
             )
-        return ":".join(str(_plain(part)) for part in (low, high, *rest))
+        return ":".join(map(str, (low, high, *rest)))
     try:
         if isinstance(values, Mapping | Set):  # a set has no order
             raise TypeError
@@ -57,8 +57,7 @@ def _plain(value: Any) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    plain = _plain(value)
-    return isinstance(plain, int | float) and not isinstance(plain, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _toml(value: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from gridtune.scenarios.fields.requirements import requirement
 from gridtune.scenarios.fields.table import Table, number
@@ -20,8 +20,15 @@ When = Annotated[
 class Choices(Table):
     """A parameter that takes one of several values."""
 
-    choices: list[Value] = Field(min_length=1, description="values that it may take")
+    choices: list[Value] = Field(min_length=1, description="values that it may take, each once")
     when: When = Field(default_factory=dict)
+
+    @field_validator("choices")
+    @classmethod
+    def _once(cls, values: list[Value]) -> list[Value]:
+        if len(set(values)) < len(values):  # 1 and 1.0 are one
+            raise ValueError("a value is given twice")
+        return values
 
 
 class Range(Table):

@@ -90,9 +90,10 @@ class LocalProcesses(ProcessPoolExecutor):
             self._end()
 
     def _end(self) -> None:
-        for process in self.started:
+        started = [process for process in self.started if process.pid]  # the system may have refused the last
+        for process in started:
             process.kill()
-        for process in self.started:
+        for process in started:
             process.join()
         # A process killed while it sent a result leaves half of it; its reader must see that no more comes.
         results: Any = self._result_queue
