@@ -89,16 +89,18 @@ def test_every_scenario_is_a_case_under_every_seed():
 
 
 def test_scenarios_of_one_name_and_other_values_are_named_as_on_the_command_line():
-    there = {"client.client.dispatch": "legacy", "client.client.n_submit": 20, "workload.user.interval": 3}
+    there = {"client.dispatch": "legacy", "client.n_submit": 20, "workload.interval": 3}
     day, busy = load(DAY), load(DAY).override(there)
     cases = cases_of([day, busy, day.override({"client.n_submit": 30})], [], 1)
     text = cases[1].name
     assert text == f"{DAY}:{','.join(f'{path}={value}' for path, value in there.items())}"
-    assert cases[2].name == f"{DAY}:client.client.n_submit=30"
+    assert cases[2].name == f"{DAY}:client.n_submit=30"
     assert other_scenario(text, {}, SPACE) == cases[1].scenario
     meta = load("dirac/search")
     slow = meta.override({"workload.meta.interval.mean": 15})
     assert cases_of([meta, slow], [2], 1)[1].name == f"{meta.name}:workload.meta.interval.mean=15, seed 2"
+    more = day.override({"sed": [{"count": 3}, {"name": "b", "count": 2}]})
+    assert cases_of([day, more], [], 1)[1].name.startswith(f'{DAY}:sed=[{{"count": 3')
     for same in (busy, day.override({"title": "The same"})):
         with pytest.raises(ScenarioError, match="named 2 times"):
             cases_of([day, busy, same], [], 1)

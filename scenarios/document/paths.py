@@ -143,7 +143,7 @@ def changes(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any]
     """The paths at which one document has other values than another, and its values."""
     if isinstance(before, str) and isinstance(after, dict):
         before = {"kind": before}
-    if isinstance(before, list) and isinstance(after, list):
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         before, after = _by_name(before), _by_name(after)
     if isinstance(before, dict) and isinstance(after, dict) and before.get("kind") == after.get("kind"):
         for key in {**before, **after}:
@@ -153,12 +153,11 @@ def changes(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any]
 
 
 def _by_name(array: list[Any]) -> Any:
-    """An array of tables as a table of them by name; a lone one without a name as itself."""
-    tables = [element for element in array if isinstance(element, dict)]
-    named = {str(element["name"]): element for element in tables if "name" in element}
-    if array and len(named) == len(array):
-        return named
-    return tables[0] if len(tables) == len(array) == 1 else array
+    """An array of tables as a table of them by name, a lone one as itself; anything else as it is."""
+    if not all(isinstance(element, dict) for element in array):
+        return array
+    named = {str(element.get("name")): element for element in array}
+    return array[0] if len(array) == 1 else named if len(named) == len(array) else array
 
 
 def value_at(document: Document, path: str) -> Any:
