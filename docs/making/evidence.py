@@ -102,6 +102,7 @@ MEASURED = (
     found("answers.json", "search*", "answers --work WORK --rows docs/data/answers.json"),
     found("recommended.jsonl", "search*", "recommended"),
     found("inference.jsonl", "search*", "inference --rows docs/data/inference.jsonl"),
+    found("estimates.jsonl", "search*", "estimates --rows docs/data/estimates.jsonl"),
     found("federation.json", "search*", "federation --work WORK --rows docs/data/federation.json"),
     found(
         "federation_week.json",

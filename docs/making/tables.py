@@ -23,7 +23,7 @@ import search_tables
 import speed_tables
 
 sys.path.append(str(Path(__file__).parents[2]))
-from tests.benchmarks import bench_signal, inference, recommended, search_quality, time_left
+from tests.benchmarks import bench_signal, estimates, inference, recommended, search_quality, time_left
 
 DOCS = Path(__file__).parents[1]
 SHOWN = ("unhappy_users", "unfairness", "unfairness_jain", "completed_work")  # beside all default objectives
@@ -103,7 +103,7 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "full_disk": robustness_tables.full_disk_table,
         "mutants": robustness_tables.mutants_table,
     },
-    "method-details.md": {"inference": inference.table},
+    "method-details.md": {"inference": inference.table, "estimates": estimates.table},
     "samplers.md": {"search_quality": search_quality.table},
     "answers.md": {
         "answers": answer_tables.texts,

@@ -45,7 +45,6 @@ def no_effects(runs: Array, seen: Array) -> tuple[Array, Array, Array]:
 
 PARTS: Mapping[str, tuple[tuple[Any, str, Any], ...]] = {
     WHOLE: (),
-    "logarithms": ((gaussian_process, "_in_proportion", lambda *_: 0),),
     "raised odds": ((gaussian_process, "_missing_odds", lambda *_: 0.0),),
     "correlated noise": ((noise, "SHARES", (1e-6,)),),
     "effects of replications": (

@@ -1,0 +1,104 @@
+"""How near estimated means come to true ones, with logarithms where these fit, and without.
+
+    python -m tests.benchmarks.estimates --rows docs/data/estimates.jsonl     # what is missing; 15 minutes
+    python docs/making/tables.py                                              # shows it
+
+Every fifth configuration of short searches is run again: the mean of `TRUTH` runs counts as true.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+import gridtune as gt
+from gridtune.optimize.front.front import Front, front
+from gridtune.optimize.inference import gaussian_process
+from tests.benchmarks.rows import rows_of
+
+SCENARIOS, SEEDS, BUDGET, EACH = ("dirac/search", "egee/search"), (1, 2, 3, 4), 60, 5
+TRUTH, TRUE_SEED = 30, 777_777
+WITH, WITHOUT = "logarithms", "without"
+ERRORS = (0.5, 0.9, 1.0)  # quantiles
+
+
+def measured(name: str, seed: int) -> Iterator[dict[str, Any]]:
+    """Estimated and true means of a search's configurations, and whether intervals held."""
+    study = gt.search(name, budget=BUDGET, seed=seed, jobs=1)
+    archive = study.archive
+    table = study.configurations
+    chosen = [n for n in table.index[table["state"].isin(["front", "dominated"])] if n != archive.baseline][
+        ::EACH
+    ]
+
+    def truth(which: int | str) -> Any:
+        return study.at(which).run(seed=TRUE_SEED, replications=TRUTH, jobs=1, tables=False).values
+
+    true, start = {number: truth(number) for number in chosen}, truth("baseline")
+    with patch.object(gaussian_process, "_in_proportion", lambda *_: 0):
+        plain = front(archive)
+    for how, made in ((WITH, study.details), (WITHOUT, plain)):
+        yield from _rows(made, true, start, {"scenario": name, "seed": seed, "how": how})
+
+
+def _rows(made: Front, true: dict[int, Any], start: Any, head: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    assert made.posterior is not None
+    assert made.archive.baseline is not None
+    for objective in made.objectives:
+        errors, held = [], []
+        for number, runs in true.items():
+            if number in made.posterior:
+                gap = (runs[objective.name] - start[objective.name]).mean()
+                told = made.posterior.difference(number, made.archive.baseline, objective)
+                assert told.low is not None
+                assert told.high is not None
+                held.append(bool(told.low <= gap <= told.high))
+                errors.append(
+                    abs(np.log(max(made.value(number, objective), 1e-9) / runs[objective.name].mean()))
+                )
+        yield head | {"objective": objective.name, "errors": np.round(errors, 4).tolist(), "held": held}
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Errors and coverage by objective."""
+    lines = [
+        "| scenario | objective | off by: median | 90 % below | at most | ± held |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
+    for scenario, objective in dict.fromkeys((row["scenario"], row["objective"]) for row in rows):
+        both = []
+        for how in (WITH, WITHOUT):
+            mine = [
+                r for r in rows if (r["scenario"], r["objective"], r["how"]) == (scenario, objective, how)
+            ]
+            errors = [error for row in mine for error in row["errors"]]
+            shares = [100 * float(np.expm1(np.quantile(errors, share))) for share in ERRORS]
+            both.append([*shares, 100 * fmean(held for row in mine for held in row["held"])])
+        cells = [f"{one:.0f} % ({other:.0f} %)" for one, other in zip(*both, strict=True)]
+        lines.append(f"| `{scenario}` | `{objective}` | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure what is missing."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rows", type=Path, required=True, help="file of the measurements")
+    asked = parser.parse_args()
+    done = {(row["scenario"], row["seed"]) for row in rows_of(asked.rows)}
+    for name in SCENARIOS:
+        for seed in SEEDS:
+            if (name, seed) not in done:
+                lines = [json.dumps(row) for row in measured(name, seed)]
+                with asked.rows.open("a", encoding="utf-8") as file:
+                    file.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
