@@ -103,7 +103,7 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "full_disk": robustness_tables.full_disk_table,
         "mutants": robustness_tables.mutants_table,
     },
-    "method-details.md": {"inference": inference.table, "estimates": estimates.table},
+    "method-details.md": {"inference": inference.table, "estimates": estimates.told},
     "samplers.md": {"search_quality": search_quality.table},
     "answers.md": {
         "answers": answer_tables.texts,

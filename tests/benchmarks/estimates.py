@@ -66,24 +66,25 @@ def _rows(made: Front, true: dict[int, Any], start: Any, head: dict[str, Any]) -
         yield head | {"objective": objective.name, "errors": np.round(errors, 4).tolist(), "held": held}
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    """Errors and coverage by objective."""
-    lines = [
-        "| scenario | objective | off by: median | 90 % below | at most | ± held |",
-        "|---|---|---:|---:|---:|---:|",
-    ]
-    for scenario, objective in dict.fromkeys((row["scenario"], row["objective"]) for row in rows):
-        both = []
-        for how in (WITH, WITHOUT):
-            mine = [
-                r for r in rows if (r["scenario"], r["objective"], r["how"]) == (scenario, objective, how)
-            ]
-            errors = [error for row in mine for error in row["errors"]]
-            shares = [100 * float(np.expm1(np.quantile(errors, share))) for share in ERRORS]
-            both.append([*shares, 100 * fmean(held for row in mine for held in row["held"])])
-        cells = [f"{one:.0f} % ({other:.0f} %)" for one, other in zip(*both, strict=True)]
-        lines.append(f"| `{scenario}` | `{objective}` | {' | '.join(cells)} |")
-    return "\n".join(lines)
+def told(rows: list[dict[str, Any]]) -> str:
+    """Errors and coverage in sentences."""
+    found = {}
+    for how in (WITH, WITHOUT):
+        mine = [row for row in rows if row["how"] == how]
+        errors = [error for row in mine for error in row["errors"]]
+        most = np.expm1(np.quantile(errors, ERRORS))
+        found[how] = *most, fmean(held for row in mine for held in row["held"])
+    (half, nine, worst, held), (_, other_nine, other_worst, other_held) = (
+        [f"{100 * number:.0f} %" for number in found[how]] for how in (WITH, WITHOUT)
+    )
+    searches = len({(row["scenario"], row["seed"]) for row in rows})
+    names = " and ".join(f"`{name}`" for name in SCENARIOS)
+    return (
+        f"In {searches} searches of {names} ({BUDGET} configurations each), half of the estimated means "
+        f"were off by\nless than {half}, 90 % by less than {nine}, the worst by {worst}. Without logarithms, the "
+        f"last two numbers are {other_nine} and {other_worst}.\n{held} of the 95 % intervals of differences from the "
+        f"baseline contained the true one ({other_held} without)."
+    )
 
 
 def main() -> None:
