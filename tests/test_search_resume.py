@@ -250,3 +250,21 @@ def test_what_a_search_with_more_budget_says_is_what_the_study_says(scenario, tm
     )
     again = run(scenario, **options | {"budget": None, "work": _never} | then, resume=True)
     assert content(again.archive) == content(after)
+
+
+def test_a_name_behind_the_place_chooses_one_of_several_studies(scenario, tmp_path):
+    place = f"sqlite:///{tmp_path}/several.db"
+    for name in ("one", "two"):
+        run(scenario, budget=2, storage=place, study=name)
+    with pytest.raises(ScenarioError, match=r"name one of its studies, as .*#NAME; it holds one, two"):
+        read_study(place)
+    assert read_study(f"{place}#two").name == "two"
+    with pytest.raises(ScenarioError, match="no such study; it holds one, two"):
+        read_study(f"{place}#three")
+
+
+def test_a_folder_holds_one_study(scenario, tmp_path):
+    run(scenario, budget=2, out=tmp_path / "a#b")
+    assert read_study(tmp_path / "a#b").name == "diet/day-regular", "a folder may have such a name"
+    with pytest.raises(ScenarioError, match="holds the study diet/day-regular, not dirac/search"):
+        search(load("dirac/search"), budget=2, out=tmp_path / "a#b", resume=True)

@@ -207,7 +207,7 @@ def test_a_study_is_not_continued_or_written_over_by_accident(where):
         study.append(runs(9))
     assert read_study(where, NAME) == before
     assert read_study(where, "another").runs == tuple(runs(9))
-    with pytest.raises(ScenarioError, match=rf"\(--study\); it holds .*{NAME}"):
+    with pytest.raises(ScenarioError, match=rf"#NAME; it holds .*{NAME}"):
         read_study(where)
     with pytest.raises(ScenarioError, match="no such study; it holds "):
         read_study(where, "a third")
