@@ -38,7 +38,7 @@ class Validation:
         evaluator: runs configurations.
         left: gives the runs that may still be done.
         fixed: validation runs of each configuration on the front; None to let the posterior decide.
-        spare: gives the runs that may still be done where a validated configuration breaks a constraint.
+        spare: gives the runs that may still be done while all that were validated break a constraint.
     """
 
     evaluator: Evaluator
@@ -60,14 +60,16 @@ class Validation:
             while wanted and self._extend(wanted, self.left()):
                 wanted = self._uncertain()
         each = PAIR if self.fixed is None else self.fixed
-        while self._refuted() and self._extend(dict.fromkeys(self._best(), each), self.spare()):
-            pass  # what is best now may break a constraint, too
+        while not all(kept := self._kept()):  # what is best now may break a constraint, too
+            left = self.left() if any(kept) else self.spare()
+            if not self._extend(dict.fromkeys(self._best(), each), left):
+                break
 
-    def _refuted(self) -> bool:
-        """Whether any that was validated breaks a constraint; the baseline does not count."""
+    def _kept(self) -> list[bool]:
+        """Of each that was validated whether it keeps the constraints; the baseline does not count."""
         archive = self.evaluator.archive
         tried = [one for one in self._able() if one.validated and one.number != archive.baseline]
-        return not all(keeps(one, archive.constraints) for one in tried)
+        return [keeps(one, archive.constraints) for one in tried]
 
     def _extend(self, wanted: dict[str, int], left: int) -> bool:
         """Give configurations so many validation runs, as `left` runs allow; whether any were done."""
