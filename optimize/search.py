@@ -48,7 +48,7 @@ EACH = 50  # runs of a search for each configuration that is validated, where ru
 VALIDATED = 1 / 2  # validation runs for each run of the search, at most, where runs are not limited
 FLOOR = 120  # validation runs that a search of few configurations may take in any case
 OVERTIME = 0.15  # of all runs, that replays with more jobs may take where time has run out
-CHECKED = 1 / 3  # of these, for the front; the others find and confirm recommendations
+CHECKED = 0.3  # of these, for the front; the others find and confirm recommendations
 
 
 @one_thread()

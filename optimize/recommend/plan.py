@@ -8,7 +8,6 @@ from math import ceil
 
 ELIMINATION, CONFIRMATION = 6, 12  # replications, at most
 LEAST_ELIMINATION, LEAST_CONFIRMATION = 3, 6  # replications without which they are left out
-SEVERAL = 10  # replications of the confirmation of several configurations, at least
 LEAST = 3 * LEAST_CONFIRMATION  # runs without which nothing can be confirmed
 TRIES = 4  # subsets of a configuration that are run, at most
 LEAST_TRIES = 2  # of several configurations, where each change was left out alone first
@@ -55,15 +54,13 @@ def plan(left: int, changes: Sequence[int], each: int, replays: float, *, certai
     for count in range(len(changes), 0, -1):
         room, some = left - count * each - ceil(count * replays), tuple(changes[:count])
         fewest = LEAST_TRIES if count > 1 else 1
-        alone = [(tries, True) for tries in range(TRIES, fewest - 1, -1)]
-        # A single one is rather confirmed by fewer runs than told with changes that do nothing.
-        full, fewer = (CONFIRMATION, SEVERAL) if count > 1 else (LEAST_CONFIRMATION, LEAST_CONFIRMATION)
-        ways = [(*one, least) for least in (full, fewer) for one in alone]
-        for tries, single, least in (*ways, (TRIES, False, full)):
+        for tries, single in (*((tries, True) for tries in range(TRIES, fewest - 1, -1)), (TRIES, False)):
             if certain:  # the confirmation repeats runs of the elimination
                 if Plan(some, 1, 0, tries, single).runs <= room:
                     return Plan(some, 1, 1, tries, single)
                 continue
+            # A single one is rather confirmed by fewer runs than told with changes that do nothing.
+            least = LEAST_CONFIRMATION if count == 1 else CONFIRMATION
             if Plan(some, LEAST_ELIMINATION, least, tries, single).runs <= room:
                 sure = 1 + 2 * count
                 others = Plan(some, LEAST_ELIMINATION, 0, tries, single).runs

@@ -15,7 +15,7 @@ import numpy as np
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.changes import gains
-from gridtune.optimize.front.front import Front
+from gridtune.optimize.front.front import BEARABLE, Front
 from gridtune.optimize.recommend.elimination import Candidate, Elimination, breaks
 from gridtune.optimize.recommend.harm import blamed, by_case, harms, harms_in_some, worst_of
 from gridtune.optimize.recommend.plan import Plan, plan
@@ -219,6 +219,11 @@ class Recommender:
             bounds = self._settings.scenario.spec.searching.starvation
             self._refuse(number, broken, blamed(start, sample, bounds))
             return None
+        if dear := [one for one in changes.values() if not one.better and _dear(one)]:
+            gaps = [(one, one.difference.mean) for one in dear]
+            told = [Harm(one.metric.name, one.metric.unit, one.start, one.to, gap, gap) for one, gap in gaps]
+            self._refuse(number, tuple(one.metric for one in told), told)
+            return None
         harmed = harms(start.metrics, sample.metrics, changes)
         # What the mean over the cases hides is told of objectives, too.
         harmed += by_case(start, sample, lambda was, now: harms(was, now, ()))
@@ -270,6 +275,11 @@ class Recommender:
         """Whether an objective gets better, significantly (95 %) in the family of so many tests."""
         sure = one.difference.confidence or 0.0
         return one.better and (self._front.certain or (1 - sure) * tests <= 1 - INTERVAL)
+
+
+def _dear(one: Change) -> bool:
+    """Whether an objective changes by more than `BEARABLE` of the baseline's value, where that is not 0."""
+    return abs(one.difference.mean) > BEARABLE * abs(one.start) > 0
 
 
 def title_of(

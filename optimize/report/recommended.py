@@ -113,7 +113,7 @@ def refusal(archive: Archive, number: int) -> str:
     worst = archive.blamed.get(number)
     told = f": {harm_text(worst)}" if worst else ""
     if worst and worst.metric == broken[0]:
-        does = "loses its gain"
+        does = "loses its gain" if worst.replay else "worsens an objective by over half"
     else:
         does = f"{does} than the baseline" if rule is None else f"breaks {rule}"
     return f"in later checks (further seeds, replays of logs) it {does}{told}"
