@@ -10,6 +10,7 @@ from gridtune.optimize.front.front import front
 from gridtune.optimize.inference.gaussian_process import runs_of
 from gridtune.optimize.recommend.elimination import Elimination
 from gridtune.optimize.recommend.recommender import FIRST_CONFIRMATION
+from gridtune.optimize.report.recommended import why_none
 from gridtune.optimize.runs.stored import load as load_study
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.space import key
@@ -220,3 +221,25 @@ def test_where_the_confirmation_refuses_a_reduction_all_changes_come_back(scenar
     made = recommended(scenario, gain, hidden=hidden, killed=killed, start=[CHANGED])
     assert [one.title for one in made] == ["lower slowdown"]
     assert changes(made[0]) == set(CHANGED)
+
+
+@pytest.mark.parametrize(("cost", "refused"), [(9.0, False), (14.0, True)])
+def test_what_worsens_an_objective_by_over_half_in_the_confirmation_is_refused(scenario, cost, refused):
+    def work(task):
+        gained, later = task.values.get(POLICY) == "easy", task.replication >= FIRST_CONFIRMATION
+        error = np.random.default_rng([task.seed, task.replication]).normal(0, 0.1)
+        values = {
+            "slowdown_mean": 20 - 5 * gained + error,
+            "waiting_mean": 20 + (cost if later else 8) * gained + error,
+        }
+        return {name: Metric(float(value), "s") for name, value in values.items()}
+
+    archive = search(
+        scenario, budget=8, work=work, vary=[f"{POLICY}=fcfs,easy", f"{RUNNING}=none,8"], baseline=True,
+        objectives=["slowdown_mean", "waiting_mean"], sampler="exhaustive", start=({POLICY: "easy"},),
+    ).archive  # fmt: skip
+    assert bool(archive.recommendations) is not refused
+    if refused:
+        assert set(archive.refused.values()) == {("waiting_mean",)}
+        said = why_none(front(archive))
+        assert "it worsens an objective by over half: waiting time (mean) 70 % higher" in said
