@@ -221,8 +221,8 @@ class Recommender:
             return None
         if dear := [one for one in changes.values() if not one.better and _dear(one)]:
             gaps = [(one, one.difference.mean) for one in dear]
-            told = [Harm(one.metric.name, one.metric.unit, one.start, one.to, gap, gap) for one, gap in gaps]
-            self._refuse(number, tuple(one.metric for one in told), told)
+            worse = [Harm(one.metric.name, one.metric.unit, one.start, one.to, gap, gap) for one, gap in gaps]
+            self._refuse(number, tuple(one.metric for one in worse), worse)
             return None
         harmed = harms(start.metrics, sample.metrics, changes)
         # What the mean over the cases hides is told of objectives, too.
