@@ -74,9 +74,7 @@ def test_a_sensitivity_that_cannot_be_is_refused_in_one_line(study, arguments, m
     assert not out.exists()
 
 
-@pytest.mark.xfail(
-    reason="its expectation is of the former rule of small fronts, ends of runs or rooms, and is to be worked out anew"
-)
+@pytest.mark.xfail(reason="expects former results; to be worked out anew")
 def test_explain_answers_in_words_and_in_json(study):
     out, made = study
     number = made["front"][-1]["number"]

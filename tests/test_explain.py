@@ -306,9 +306,7 @@ def test_cases_and_constraints_of_a_search_hold_for_its_explanation(tmp_path):
     assert found.to_dict()["constraints"][0]["holds"] is True
 
 
-@pytest.mark.xfail(
-    reason="its expectation is of the former rule of small fronts, ends of runs or rooms, and is to be worked out anew"
-)
+@pytest.mark.xfail(reason="expects former results; to be worked out anew")
 def test_an_unvalidated_front_is_run_on_validation_seeds_now(tmp_path):
     kept = searched(tmp_path, validation_replications=0)
     found = explained(kept, some_configuration(kept), ablate=False)

@@ -86,9 +86,7 @@ def test_a_batch_run_that_is_cut_off_says_so():
     assert row["running"] is True
 
 
-@pytest.mark.xfail(
-    reason="its expectation is of the former rule of small fronts, ends of runs or rooms, and is to be worked out anew"
-)
+@pytest.mark.xfail(reason="expects former results; to be worked out anew")
 @pytest.mark.long
 def test_signals_are_collected_at_the_end_of_each_step():
     model = gt.GridModel(DAY, step_length=1.0, record__sample_period=1.0)

@@ -158,9 +158,7 @@ CHECKS = (
 )
 
 
-@pytest.mark.xfail(
-    reason="its expectation is of the former rule of small fronts, ends of runs or rooms, and is to be worked out anew"
-)
+@pytest.mark.xfail(reason="expects former results; to be worked out anew")
 @pytest.mark.long
 @pytest.mark.parametrize("check", CHECKS)
 def test_the_house_is_in_order(check):

@@ -247,9 +247,7 @@ def test_a_log_of_one_week_has_no_weeks_to_draw(log):
         simulate(scenario)
 
 
-@pytest.mark.xfail(
-    reason="its expectation is of the former rule of small fronts, ends of runs or rooms, and is to be worked out anew"
-)
+@pytest.mark.xfail(reason="expects former results; to be worked out anew")
 @pytest.mark.long
 def test_a_log_that_is_only_repeated_has_no_noise_to_speak_of(log):
     """Equal replications are no sample: no error is printed, and no chance."""
