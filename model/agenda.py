@@ -76,9 +76,7 @@ class Agenda:
         self._cancelled: set[int] = set()
         self._recurring = 0
         self._before = 0.0  # s, of the event before the present one
-        self._over = (
-            nan  # s, the last event after which only recurring ones fired; none while there are others
-        )
+        self._over = nan  # s, the last event, where only recurring ones fired since then
 
     def at(self, time: float, action: Action, argument: Any = None, order: int = DECISION) -> int:
         """Enter an event and return a handle for `cancel`.

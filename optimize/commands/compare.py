@@ -21,8 +21,9 @@ from gridtune.optimize.recommend.harm import LEAST
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.comparison import Row, compared, compared_fronts
 from gridtune.optimize.report.numbers import amount, metric_label
+from gridtune.plain_text import counted
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.results.amounts import counted, human_difference
+from gridtune.scenarios.results.amounts import human_difference
 from gridtune.scenarios.results.text import GAP, LINES, Styled, text_table, wrapped
 
 OTHER_CASES = "The two were searched in other scenarios"

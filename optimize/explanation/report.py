@@ -11,7 +11,7 @@ from gridtune.optimize.report.answer import HARMS, named_harms
 from gridtune.optimize.report.numbers import as_objective, in_words, metric_label, setting, with_half
 from gridtune.optimize.report.recommended import refusal
 from gridtune.optimize.search_space.constraints import feasible
-from gridtune.scenarios.results.amounts import counted
+from gridtune.plain_text import counted
 from gridtune.scenarios.results.text import terminal_width, wrapped
 
 

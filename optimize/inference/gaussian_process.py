@@ -13,7 +13,7 @@ Kriging Metamodels, ACM TOMACS 22(2), 2012; D. Rubin, Inference and Missing Data
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +40,8 @@ JOINT = 400  # configurations that are modelled, at most: the best ones, layer b
 ALIKE = 1e-5  # of the range of an objective: draws that differ by less are a tie
 VAGUE = 1e4  # prior variance of the baseline, in that of the noise and the squared range
 LEAST_VARIANCE = 1e-9  # of that of the means: keeps the matrices regular
+
+Parts = tuple[Array, Array, Array, float, float]  # of an objective: means, draws, replays, unit and freedom
 
 
 @dataclass(frozen=True)
@@ -252,32 +254,28 @@ def fit(
         return None
     places = distances(coordinates_of(configurations))
     rng = np.random.default_rng([seed, *values.shape[:2]])
-    made = [_objective(column, seen, places, apart, draws, seed, rng) for column in columns]
+
+    def model(runs: Array) -> Parts:
+        return _objective(runs, seen, places, apart, draws, seed, rng)
+
+    made = [_on_its_scale(column, seen, model) for column in columns]
     means, found, replays, units, freedom = (np.stack(parts, axis=-1) for parts in zip(*made, strict=True))
     return Posterior(means, found, units, replays, freedom)
 
 
-def _objective(
-    runs: Array,
-    seen: Array,
-    places: Distances,
-    apart: int | None,
-    draws: int,
-    seed: int,
-    rng: np.random.Generator,
-) -> tuple[Array, Array, Array, float, float]:
-    """Means, draws, replays, unit and freedom of an objective, as `Posterior` has them."""
+def _on_its_scale(runs: Array, seen: Array, model: Callable[[Array], Parts]) -> Parts:
+    """What a model says of an objective; it takes logarithms where effects and noise are in proportion."""
     sign = _in_proportion(runs, seen)
-    if sign:
-        logs = sign * np.log(np.where(seen, sign * runs, 1.0))
-        means, found, replays, _, freedom = _additive(logs, seen, places, apart, draws, seed, rng)
-        # E(exp) is more than exp(E): by how much, the runs say, each replication alike.
-        over = np.where(seen, np.exp(sign * (logs - means[:, None])), 0.0)
-        ran = seen.any(axis=0)
-        factor = float((over.sum(axis=0)[ran] / seen.sum(axis=0)[ran]).mean())
-        means, found, replays = (sign * factor * np.exp(sign * one) for one in (means, found, replays))
-        return means, found, replays, _unit(means), freedom
-    return _additive(runs, seen, places, apart, draws, seed, rng)
+    if not sign:
+        return model(runs)
+    logs = sign * np.log(np.where(seen, sign * runs, 1.0))
+    means, found, replays, _, freedom = model(logs)
+    # E(exp) is more than exp(E): by how much, the runs say, each replication alike.
+    over = np.where(seen, np.exp(sign * (logs - means[:, None])), 0.0)
+    ran = seen.any(axis=0)
+    factor = float((over.sum(axis=0)[ran] / seen.sum(axis=0)[ran]).mean())
+    means, found, replays = (sign * factor * np.exp(sign * one) for one in (means, found, replays))
+    return means, found, replays, _unit(means), freedom
 
 
 def _in_proportion(runs: Array, seen: Array) -> int:
@@ -299,7 +297,7 @@ def _in_proportion(runs: Array, seen: Array) -> int:
     return sign if gain > 0 else 0
 
 
-def _additive(
+def _objective(
     runs: Array,
     seen: Array,
     places: Distances,
@@ -307,8 +305,8 @@ def _additive(
     draws: int,
     seed: int,
     rng: np.random.Generator,
-) -> tuple[Array, Array, Array, float, float]:
-    """The same where effects and noise are the same for all configurations, whatever their means are."""
+) -> Parts:
+    """Of an objective whose effects and noise are equally large for all configurations."""
     _, plain, rest = explained(runs, seen)
     alike = [at for at in range(len(plain)) if at != apart]
     similar = Fitted.of(places.among(alike), plain[alike], seed).correlation(places)

@@ -34,7 +34,7 @@ from gridtune.optimize.report.recommended import (
     more_load,
     why_none,
 )
-from gridtune.scenarios.results.amounts import counted
+from gridtune.plain_text import counted
 from gridtune.scenarios.results.text import Styled, text_table, wrapped
 
 LINES = 24

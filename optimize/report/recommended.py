@@ -19,7 +19,7 @@ from gridtune.optimize.records.evaluations import (
 from gridtune.optimize.records.recommendation import Harm, ParameterChange
 from gridtune.optimize.report.numbers import MANY, amount
 from gridtune.optimize.search_space.constraints import excesses, violation
-from gridtune.scenarios.results.amounts import counted
+from gridtune.plain_text import counted
 
 # By its metric, what one configuration does against a guard, what several do, and the option that allows it.
 GUARDS = {

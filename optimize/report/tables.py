@@ -13,7 +13,8 @@ from gridtune.optimize.report.frame import BASELINE, ON_FRONT, STATES, TITLE, Ro
 from gridtune.optimize.report.numbers import amount, as_objective, metric_label, setting, with_half
 from gridtune.optimize.report.recommended import infeasible, why_none
 from gridtune.optimize.search_space.constraints import tightest
-from gridtune.scenarios.results.amounts import counted, human
+from gridtune.plain_text import counted
+from gridtune.scenarios.results.amounts import human
 from gridtune.scenarios.results.text import text_table, wrapped
 
 SHOWN = 12  # configurations of the front in a terminal, at most

@@ -10,10 +10,10 @@ from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gridtune.plain_text import counted
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Summary, as_json, summarise
-from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.results.files import manifest, write_run
 from gridtune.scenarios.results.frames import as_html, joined
 from gridtune.scenarios.results.locks import own_folder

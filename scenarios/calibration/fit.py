@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from gridtune.plain_text import counted
 from gridtune.scenarios.calibration.levers import KEPT, POLICY, search
 from gridtune.scenarios.calibration.logs import Log, read_log
 from gridtune.scenarios.calibration.replays import SITE, Replays, Tried, Values, of_size
 from gridtune.scenarios.calibration.waits import WEEK, GoodnessOfFit, persistence
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.results.amounts import counted, human
+from gridtune.scenarios.results.amounts import human
 
 FEWEST = 4  # weeks of a log, or logs
 FITTED = 2 / 3  # of the log by which settings are chosen; the rest judges them

@@ -7,11 +7,12 @@ from statistics import geometric_mean
 from textwrap import wrap
 from typing import Any
 
+from gridtune.plain_text import counted
 from gridtune.scenarios.calibration.fit import Calibration
 from gridtune.scenarios.calibration.levers import ENTRY, POLICY, PRIME, QUOTA
 from gridtune.scenarios.calibration.replays import NODES, OVERHEAD, SITE, plain
 from gridtune.scenarios.calibration.waits import UNNOTICED, GoodnessOfFit
-from gridtune.scenarios.results.amounts import counted, human
+from gridtune.scenarios.results.amounts import human
 
 WIDTH = 80
 NEAR = 1.25  # factor within which the mean wait carries over to later weeks

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from gridtune.plain_text import counted
 from gridtune.scenarios.document.scenario import Scenario
-from gridtune.scenarios.results.amounts import counted, human
+from gridtune.scenarios.results.amounts import human
 from gridtune.scenarios.traces.resampling import WEEK
 from gridtune.scenarios.workloads.trace_jobs import TraceJobs
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from multiprocessing import current_process
 
+from gridtune.plain_text import counted
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.results.run import faults, origins
 from gridtune.scenarios.simulation.simulate import build
 from gridtune.scenarios.systems.replay import replay_differences

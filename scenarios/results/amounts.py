@@ -8,11 +8,6 @@ TIMES = ((86400.0, "d", 48 * 3600.0), (3600.0, "h", 5400.0), (60.0, "min", 120.0
 LARGE = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """A number of things, in words; the plural has an s unless it is given."""
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
-
-
 def human(value: float, unit: str = "") -> str:
     """A value as people say it: three digits, times in d, h, min or s, counts as counts, millions as M."""
     return human_metric("", value, unit)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gridtune.scenarios.results.amounts import counted
+from gridtune.plain_text import counted
 from gridtune.scenarios.trace_files.records import Trace
 from gridtune.scenarios.trace_files.rows import UNSORTED
 from gridtune.scenarios.traces.columns import Columns, early

@@ -2,7 +2,8 @@
 
 A control character cannot be seen and does something: a line break, an escape sequence, a mark that turns the
 direction of writing. Names with one are refused when they are made (`hidden`). What other files hold is
-escaped where it is written (`escaped`). Names in a suggested command are quoted (`argument`).
+escaped where it is written (`escaped`). Names in a suggested command are quoted (`argument`). `counted` says
+how many there are of something.
 """
 
 from __future__ import annotations
@@ -46,6 +47,11 @@ def escaped(text: str, keep: str = "", escape: Callable[[str], str] = _escape) -
     if "\n" in keep:  # most lines of a long text need no look at each letter
         return "\n".join(escaped(line, keep.replace("\n", ""), escape) for line in text.split("\n"))
     return "".join(escape(letter) if _controls(letter) and letter not in keep else letter for letter in text)
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number of things, in words; the plural has an s unless it is given."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def hidden(name: str) -> str:

@@ -9,8 +9,8 @@ Every fifth configuration of short searches is run again: the mean of `TRUTH` ru
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -21,7 +21,7 @@ import numpy as np
 import gridtune as gt
 from gridtune.optimize.front.front import Front, front
 from gridtune.optimize.inference import gaussian_process
-from tests.benchmarks.rows import rows_of
+from tests.benchmarks.rows import add_missing
 
 SCENARIOS, SEEDS, BUDGET, EACH = ("dirac/search", "egee/search"), (1, 2, 3, 4), 60, 5
 TRUTH, TRUE_SEED = 30, 777_777
@@ -92,13 +92,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--rows", type=Path, required=True, help="file of the measurements")
     asked = parser.parse_args()
-    done = {(row["scenario"], row["seed"]) for row in rows_of(asked.rows)}
-    for name in SCENARIOS:
-        for seed in SEEDS:
-            if (name, seed) not in done:
-                lines = [json.dumps(row) for row in measured(name, seed)]
-                with asked.rows.open("a", encoding="utf-8") as file:
-                    file.write("\n".join(lines) + "\n")
+    add_missing(asked.rows, product(SCENARIOS, SEEDS), ("scenario", "seed"), measured)
 
 
 if __name__ == "__main__":

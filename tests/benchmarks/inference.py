@@ -10,7 +10,6 @@ time with one part left out.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -24,7 +23,7 @@ from gridtune.optimize import search as loop
 from gridtune.optimize.inference import gaussian_process, noise
 from gridtune.optimize.replication.compare import Array
 from tests.benchmarks.arenas import arena
-from tests.benchmarks.rows import rows_of
+from tests.benchmarks.rows import add_missing
 from tests.benchmarks.search_quality import judged
 
 RUNS = 100
@@ -117,13 +116,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--rows", type=Path, required=True, help="file of the measurements")
     asked = parser.parse_args()
-    done = {(row["arena"], row["seed"]) for row in rows_of(asked.rows)}
-    for name, count in SEEDS.items():
-        for seed in range(FIRST, FIRST + count):
-            if (name, seed) not in done:
-                lines = [json.dumps(row) for row in measured(name, seed)]
-                with asked.rows.open("a", encoding="utf-8") as file:
-                    file.write("\n".join(lines) + "\n")
+    searches = ((name, seed) for name, count in SEEDS.items() for seed in range(FIRST, FIRST + count))
+    add_missing(asked.rows, searches, ("arena", "seed"), measured)
 
 
 if __name__ == "__main__":

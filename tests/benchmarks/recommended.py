@@ -12,7 +12,6 @@ objective may be worse by more than half, and constraints hold.
 from __future__ import annotations
 
 import argparse
-import json
 from collections import defaultdict
 from collections.abc import Mapping
 from itertools import product
@@ -25,7 +24,7 @@ from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.scenarios import load
 from gridtune.scenarios.execution.replicate import Task, metrics_of
-from tests.benchmarks.rows import rows_of, seeds_in
+from tests.benchmarks.rows import add_missing, rows_of, seeds_in
 
 DATA = Path(__file__).parents[2] / "docs/data/recommended.jsonl"
 SCENARIOS, BUDGETS = ("diet/day-irregular", "diet/day-regular"), (40, 120)
@@ -103,16 +102,10 @@ def main() -> None:
     parser.add_argument("--seeds", default="301-320")
     parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()
-    rows = list(rows_of(DATA))
-    done = {(row["scenario"], row["budget"], row["seed"]) for row in rows}
     seeds = () if asked.table else seeds_in(asked.seeds)
-    for seed, name, budget in product(seeds, SCENARIOS, BUDGETS):
-        if (name, budget, seed) in done:
-            continue
-        rows.append(measured(name, budget, seed))
-        with DATA.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(rows[-1]) + "\n")
-    print(table(rows))
+    searches = ((name, budget, seed) for seed, name, budget in product(seeds, SCENARIOS, BUDGETS))
+    add_missing(DATA, searches, ("scenario", "budget", "seed"), lambda *one: [measured(*one)])
+    print(table(list(rows_of(DATA))))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,28 @@ def rows_of(path: Path) -> Iterator[dict[str, Any]]:
     if path.exists():
         for line in path.read_text(encoding="utf-8").splitlines():
             yield json.loads(line)
+
+
+def add_missing(
+    path: Path,
+    cases: Iterable[tuple[Any, ...]],
+    known_by: Sequence[str],
+    measured: Callable[..., Iterable[dict[str, Any]]],
+) -> None:
+    """Measure what a file of single runs does not hold yet; the rows of a case are kept at once.
+
+    Args:
+        path: of the file.
+        cases: arguments of `measured`.
+        known_by: keys of a row that hold these.
+        measured: gives the rows of a case.
+    """
+    done = {tuple(row[name] for name in known_by) for row in rows_of(path)}
+    for case in cases:
+        if case not in done:
+            lines = [json.dumps(row) for row in measured(*case)]
+            with path.open("a", encoding="utf-8") as file:
+                file.write("\n".join(lines) + "\n")
 
 
 def file_of(work: Path, scenario: str) -> Path:

@@ -13,10 +13,12 @@ import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.benchmarks.rows import rows_of
+from tests.benchmarks.rows import add_missing
 
 SCALES = (1, 4, 16)
 SEED = 1
@@ -93,13 +95,13 @@ def values_of(case: Case, scale: float) -> dict[str, Any]:
     return {**case.fixed, **grown, **{path: base / scale for path, base in case.shrinks.items()}}
 
 
-def measured(name: str, scale: int) -> dict[str, Any]:
+def measured(name: str, scale: int) -> Iterator[dict[str, Any]]:
     """A row."""
     case = CASES[name]
     words = [json.dumps([case.scenario, values_of(case, scale), SEED]), json.dumps(values_of(case, 1))]
     command = [sys.executable, "-W", "ignore", "-c", RUN, *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return {"case": name, "scale": scale, **json.loads(done.stdout)}
+    yield {"case": name, "scale": scale, **json.loads(done.stdout)}
 
 
 def main() -> None:
@@ -107,13 +109,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--rows", type=Path, required=True, help="file of rows, gone on with")
     given = parser.parse_args()
-    done = {(row["case"], row["scale"]) for row in rows_of(given.rows)}
-    for name in CASES:
-        for scale in SCALES:
-            if (name, scale) not in done:
-                row = measured(name, scale)
-                with given.rows.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(row) + "\n")
+    add_missing(given.rows, product(CASES, SCALES), ("case", "scale"), measured)
 
 
 if __name__ == "__main__":

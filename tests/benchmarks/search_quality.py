@@ -10,7 +10,6 @@ the sampler with all runs, one for each configuration, and the front of their me
 from __future__ import annotations
 
 import argparse
-import json
 from collections import defaultdict
 from pathlib import Path
 from statistics import fmean, stdev
@@ -25,7 +24,7 @@ from gridtune.optimize.records.evaluations import Archive, Evaluation
 from gridtune.optimize.replication.compare import costs, non_dominated
 from gridtune.optimize.search_space.constraints import feasible
 from tests.benchmarks.arenas import Arena, arena
-from tests.benchmarks.rows import rows_of, seeds_in
+from tests.benchmarks.rows import add_missing, rows_of, seeds_in
 
 DATA = Path(__file__).parents[2] / "docs/data/search_quality.jsonl"
 TRUTH = 100  # runs of a truth where it is not exact
@@ -156,17 +155,12 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()
-    rows = list(rows_of(DATA))
     if asked.arena:
-        done = {(r["arena"], r["runs"], r["seed"], r["sampler"], r["alone"]) for r in rows}
-        for seed in seeds_in(asked.seeds):
-            if (asked.arena, asked.runs, seed, asked.sampler, asked.alone) in done:
-                continue
-            row = searched(asked.arena, asked.runs, seed, asked.sampler, alone=asked.alone)
-            with DATA.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(row) + "\n")
-            rows.append(row)
-    print(table(rows))
+        seeds = seeds_in(asked.seeds)
+        searches = ((asked.arena, asked.runs, seed, asked.sampler, asked.alone) for seed in seeds)
+        by = ("arena", "runs", "seed", "sampler", "alone")
+        add_missing(DATA, searches, by, lambda *one: [searched(*one[:-1], alone=one[-1])])
+    print(table(list(rows_of(DATA))))
 
 
 if __name__ == "__main__":

@@ -21,9 +21,9 @@ from gridtune.optimize.report.frame import BASELINE, DOMINATED, INFEASIBLE, ON_F
 from gridtune.optimize.report.numbers import folded
 from gridtune.optimize.report.pictures.axes import Array, Axis, configurations, marked, shown_states, varied
 from gridtune.optimize.report.tables import reference_text
+from gridtune.plain_text import counted
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import BLUE, DARK, GREEN, GREY, ORANGE, PlotError
-from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.results.files import writable_folder
 from gridtune.scenarios.whole_files import replace_text
 
