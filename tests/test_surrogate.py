@@ -121,3 +121,21 @@ def test_a_parameter_that_no_known_configuration_has_may_be_in_a_proposed_one():
     configurations = sampler.ask()
     assert len(configurations) == 8
     assert any("u" in one for one in configurations)  # the category that was never tried
+
+
+def test_an_objective_whose_sign_changes_is_modelled_anew():
+    """Logarithms were likelier at first; later a value is negative."""
+    space = Space((Parameter("x", low=0.0, high=1.0), Parameter("y", low=0.0, high=1.0)))
+    sampler = samplers()["surrogate"](space, OBJECTIVES, 1, 8)
+
+    def learn(value):
+        batch = sampler.ask()
+        sampler.learn([[value(one), one["y"]] for one in batch], [{}] * len(batch))
+
+    for _ in range(3):
+        learn(lambda one: 10.0 ** (6.0 * one["x"]))
+    sampler.ask()
+    assert sampler._models[0].sign == 1
+    learn(lambda one: -1.0)
+    sampler.ask()
+    assert sampler._models[0].sign == 0

@@ -194,3 +194,40 @@ def test_quantities_are_learned_each_alone():
         for which, column in zip((one, other), values.T, strict=True)
     ]
     assert draws == pytest.approx(np.stack(expected, axis=2))
+
+
+def rows(sign, proportional):
+    """Values at thirty places that grow along a line, by factors or by steps, with noise alike."""
+    rng = np.random.default_rng(7)
+    places = np.linspace(0.0, 1.0, 30)
+    logs = 4.0 * places + rng.normal(0.0, 0.3, 30)
+    return [places[:, None]], sign * (np.exp(logs) if proportional else 1.0 + logs)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_grows_by_factors_is_modelled_by_its_logarithms_and_draws_keep_the_order(sign):
+    columns, values = rows(sign, proportional=True)
+    (one,) = surrogates(distances(columns), values[:, None], 1)
+    assert one.sign == sign
+    assert (np.argsort(one.scaled(values)) == np.argsort(values)).all()
+    assert one.holds(values)
+    assert not one.holds(-values)
+    draws = joint_draws([one], distances(columns), values[:, None], range(30), 50, np.random.default_rng(1))
+    assert draws.mean(axis=0)[[0, -1], 0] == pytest.approx(sign * np.array([0.0, 4.0]), abs=0.5)
+
+
+def test_what_grows_by_steps_is_modelled_as_it_is():
+    columns, values = rows(1, proportional=False)
+    (one,) = surrogates(distances(columns), values[:, None], 1)
+    assert one.sign == 0
+    assert one.scaled(values) is values
+
+
+def test_what_has_both_signs_is_modelled_as_it_is():
+    columns, values = rows(1, proportional=True)
+    values[0] = -0.01
+    (one,) = surrogates(distances(columns), values[:, None], 1)
+    assert one.sign == 0
+    assert one.holds(values)
+    values[0] = 0.0
+    assert surrogates(distances(columns), values[:, None], 1)[0].sign == 0

@@ -26,6 +26,7 @@ from gridtune.optimize.inference.surrogate_model import (
     conditioned,
     coordinates_of,
     distances,
+    one_sign,
     sampled,
 )
 from gridtune.optimize.records.difference import Difference
@@ -284,8 +285,7 @@ def _in_proportion(runs: Array, seen: Array) -> int:
     Source: G. Box and D. Cox, An Analysis of Transformations, JRSS B 26(2), 1964 (of their powers 0 and 1);
         N. Duan, Smearing Estimate, JASA 78, 1983 (means of what was transformed).
     """
-    values = runs[seen]
-    sign = 1 if (values > 0).all() else -1 if (values < 0).all() else 0
+    sign = one_sign(runs[seen])
     again = seen & (seen.sum(axis=1) > 1)[:, None]
     if not sign:
         return 0

@@ -4,19 +4,21 @@ The covariance of two configurations is a sum: of a term for each parameter alon
 together, and of a nugget of its own for each configuration. So a parameter may matter by itself, in
 interaction with others, or not at all; maximum likelihood under weak priors finds how much. A parameter that
 does not exist in a configuration stands in the middle of its range: the choice that switches it off already
-distinguishes the configurations. Each of several quantities has a surrogate of its own.
+distinguishes the configurations. Each of several quantities has a surrogate of its own, on its own scale: of
+the values, or of their logarithms where these are likelier.
 
 The logarithms of the sizes are one array: the term of all together, that of each parameter alone, how fast
 the former decays with each parameter, and the nugget.
 
 Sources: C. Rasmussen and C. Williams, Gaussian Processes for Machine Learning, 2006, chapters 2 and 5; D.
-Duvenaud, H. Nickisch and C. Rasmussen, Additive Gaussian Processes, NIPS 2011.
+Duvenaud, H. Nickisch and C. Rasmussen, Additive Gaussian Processes, NIPS 2011; G. Box and D. Cox, An
+Analysis of Transformations, JRSS B 26(2), 1964 (of their powers 0 and 1).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -64,6 +66,8 @@ class Fitted:
 
     mean: float  # far from all configurations
     sizes: Array  # logarithms of the sizes of the terms
+    misfit: float = np.nan  # negative logarithm of likelihood and prior; nan where not fitted
+    sign: int = 0  # of the quantity, if the surrogate is one of its logarithms
 
     @classmethod
     def of(cls, apart: Distances, values: Array, seed: int, noise: Array | None = None) -> Fitted:
@@ -91,7 +95,15 @@ class Fitted:
         found = minimize(
             _misfit, start, given, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS}
         )
-        return cls(mean, found.x)
+        return cls(mean, found.x, float(found.fun))
+
+    def scaled(self, values: Array) -> Array:
+        """Values of the quantity on the scale of the surrogate, of the same order."""
+        return self.sign * np.log(self.sign * values) if self.sign else values
+
+    def holds(self, values: Array) -> bool:
+        """Whether values of the quantity can stand on the scale of the surrogate."""
+        return self.sign in (0, one_sign(values))
 
     def covariance(self, apart: Distances) -> tuple[Array, float]:
         """Covariance of all pairs of configurations without the nugget, and the nugget."""
@@ -111,6 +123,7 @@ class Fitted:
 
         Args:
             apart: how far configurations are from each other; those that gave `values` come first.
+            values: on the scale of the surrogate, as the samples are.
         """
         cover, noise = self.covariance(apart)
         seen = len(values)
@@ -123,7 +136,22 @@ class Fitted:
 
 def surrogates(apart: Distances, values: Array, seed: int) -> list[Fitted]:
     """A surrogate of each quantity, of equal and unknown noise, from values, configurations x quantities."""
-    return [Fitted.of(apart, column, seed) for column in values.T]
+    return [_likelier(apart, column, seed) for column in values.T]
+
+
+def _likelier(apart: Distances, values: Array, seed: int) -> Fitted:
+    """The surrogate of values, or of their logarithms."""
+    plain, sign = Fitted.of(apart, values, seed), one_sign(values)
+    if not sign:
+        return plain
+    sizes = np.log(sign * values)
+    logs = replace(Fitted.of(apart, sign * sizes, seed), sign=sign)
+    return logs if logs.misfit + sizes.sum() < plain.misfit else plain
+
+
+def one_sign(values: Array) -> int:
+    """1 if all values are positive, -1 if all are negative, else 0."""
+    return 1 if (values > 0).all() else -1 if (values < 0).all() else 0
 
 
 def joint_draws(
@@ -134,9 +162,13 @@ def joint_draws(
     count: int,
     rng: np.random.Generator,
 ) -> Array:
-    """Samples of means of several quantities, draws x configurations x quantities; see `Fitted.draws`."""
-    columns = zip(each, values.T, strict=True)
-    return np.stack([one.draws(apart, column, which, count, rng) for one, column in columns], axis=2)
+    """Samples of means of several quantities on their scales, draws x configurations x quantities.
+
+    See `Fitted.draws`; but `values` are those of the quantities.
+    """
+    columns = [one.scaled(column) for one, column in zip(each, values.T, strict=True)]
+    made = [one.draws(apart, column, which, count, rng) for one, column in zip(each, columns, strict=True)]
+    return np.stack(made, axis=2)
 
 
 def conditioned(seen: Array, cross: Array, own: Array) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ from math import floor, log10
 import numpy as np
 
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.inference.surrogate_model import coordinates_of, distances, joint_draws, surrogates
+from gridtune.optimize.inference.surrogate_model import Fitted, coordinates_of, distances, joint_draws
 from gridtune.optimize.records.values import Value
 from gridtune.optimize.search_space.baseline import Defaults
 from gridtune.optimize.search_space.settings import Settings
@@ -121,7 +121,8 @@ class Subsets:
         known = [one for one in known if one.values][:KNOWN]
         places, paths = [one.values for one in known], self._space.paths
         values = np.array([self._front.means[one.number] for one in known])
-        models = surrogates(distances(coordinates_of(places, paths)), values, self._seed)
+        near = distances(coordinates_of(places, paths))
+        models = [Fitted.of(near, column, self._seed) for column in values.T]
 
         def predict(configurations: Sequence[Configuration]) -> np.ndarray:
             apart = distances(coordinates_of([*places, *configurations], paths))

@@ -3,7 +3,8 @@
 The first configurations are a Latin hypercube: each part of a range and each category comes equally often.
 Then the objectives have surrogate models (`optimize.inference.surrogate_model`): parameters act alone or
 together, one that does not exist stands in the middle, and a configuration's own deviation is noise. A batch
-adds most to the hypervolume of the configurations so far, in the mean over joint posterior draws. Candidates
+adds most to the hypervolume of the configurations so far, in the mean over joint posterior draws, each
+objective on the scale of its surrogate. Candidates
 are random configurations, and those on the front with some parameters changed; then, round after round, the
 most promising ones, and these with some parameters changed. The last of a batch has a category that was
 rarely tried, if there is one: few configurations in the wrong region do not show its value in the right one.
@@ -132,8 +133,11 @@ class Surrogate(Sampler):
         used = self._used(len(values), front)
         self._known, self._values = [configurations[at] for at in used], values[used]
         self._front = [used.index(at) for at in front]
-        if len(self._models) != values.shape[1] or len(values) >= AGAIN * self._learned:
-            self._models = surrogates(self._apart(self._known), self._values, self.seed)
+        stand = [one.holds(column) for one, column in zip(self._models, self._values.T, strict=False)]
+        if stand != [True] * values.shape[1] or len(values) >= AGAIN * self._learned:
+            apart, most = self._apart(self._known), len(self.objectives)
+            self._models = surrogates(apart, self._values[:, :most], self.seed)
+            self._models += [Fitted.of(apart, column, self.seed) for column in self._values.T[most:]]
             self._learned = len(values)
 
     def _apart(self, configurations: Sequence[Configuration]) -> Distances:
