@@ -9,7 +9,14 @@ import pytest
 from gridtune.model.metrics.labels import KINDS, label
 from gridtune.model.metrics.registry import HARM_METRICS, METRICS, Definition, definition
 from gridtune.optimize.front.front import front
-from gridtune.optimize.recommend.harm import beyond, harms, harms_in_some, harms_of_replay, worst_of
+from gridtune.optimize.recommend.harm import (
+    beyond,
+    harms,
+    harms_in_some,
+    harms_of_replay,
+    worse_off,
+    worst_of,
+)
 from gridtune.optimize.recommend.recommender import title_of
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.guards import excess_waits, failing
@@ -251,7 +258,7 @@ def test_unequal_satisfaction_is_harm_only_where_somebody_is_unhappy(unhappy, sa
     assert "unfairness_jain" in found if unhappy else "unfairness_jain" not in found
 
 
-def test_what_is_worse_than_something_else_but_no_worse_than_the_baseline_is_no_harm():
+def test_what_is_worse_than_something_else_but_hardly_worse_than_the_baseline_is_no_harm():
     before = {"waited_max": (100.0, 101.0, 99.0), "goodput": (0.8, 0.81, 0.79), "killed": (nan, nan, nan)}
     after = {"waited_max": (300.0, 301.0, 299.0), "goodput": (0.5, 0.51, 0.49), "killed": (nan, nan, nan)}
     found = harms(before, after, ())
@@ -260,6 +267,40 @@ def test_what_is_worse_than_something_else_but_no_worse_than_the_baseline_is_no_
         (400.0, 0.3, set()),
         (200.0, 0.3, {"waited_max"}),
         (400.0, 0.6, {"goodput"}),
+        (280.0, 0.54, set()),  # by less than a tenth
     ):
         assert {one.metric for one in beyond(found, {"waited_max": waited, "goodput": goodput})} == told
     assert beyond(found, {"waited_max": nan}) == list(found)
+
+
+def runs(**means):
+    """Twelve runs of metrics with these means."""
+    return {name.replace("__", "."): (mean + NOISE * mean / 100).tolist() for name, mean in means.items()}
+
+
+BEFORE = runs(waited_max=100.0, goodput=100.0, killed=100.0, mandatory_failed__local=100.0)
+WHOLE = runs(waited_max=200.0, goodput=80.0, killed=80.0, mandatory_failed__local=50.0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "worse"),
+    [
+        ({"killed": 150.0, "goodput": 80.0, "waited_max": 200.0}, True),  # a new harm beside the others
+        ({"killed": 150.0, "goodput": 100.0, "waited_max": 100.0}, False),  # in place of greater ones
+        ({"killed": 300.0, "goodput": 100.0, "waited_max": 100.0}, True),  # of a greater one
+        ({"killed": 1e6, "goodput": 100.0, "waited_max": 100.0, "mandatory_failed__local": 50.0}, True),
+        ({"killed": 105.0, "goodput": 80.0, "waited_max": 200.0}, False),  # no better than without changes
+        ({"mandatory_failed__local": 150.0, "goodput": 100.0, "waited_max": 100.0}, True),  # owed
+        ({"mandatory_failed__local": 105.0, "goodput": 100.0, "waited_max": 100.0}, False),
+    ],
+)
+def test_who_is_worse_off_without_some_changes_in_what_is_owed_or_on_the_whole(changed, worse):
+    sparse = runs(**{"killed": 80.0, "mandatory_failed__local": 50.0, **changed})
+    assert worse_off(BEFORE, WHOLE, sparse, ()) is worse
+    assert worse_off(BEFORE, sparse, sparse, ()) is False
+
+
+def test_one_harm_does_not_outweigh_any_number_of_others():
+    whole = runs(waited_max=1000.0, slowdown_mean=1000.0, killed=100.0)
+    sparse = runs(waited_max=100.0, slowdown_mean=100.0, killed=1e9)
+    assert not worse_off(runs(waited_max=100.0, slowdown_mean=100.0, killed=100.0), whole, sparse, ())

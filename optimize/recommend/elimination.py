@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.recommend.harm import MUCH, beyond, harms, harms_of_replay, ratio
+from gridtune.optimize.recommend.harm import MUCH, harms_of_replay, ratio, worse_off
 from gridtune.optimize.recommend.plan import Plan
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.records.difference import Change
@@ -78,7 +78,8 @@ class Elimination:
             changed, active, size = self._by_loss(candidate, block, start, whole)
             candidate = replace(candidate, changed=changed)
         else:
-            active, size = len(changed), self._subsets.enough(changed, values, KEEP)
+            active = size = len(changed)
+        size = min(size, self._subsets.enough(changed, values, KEEP))
         best, low, high = candidate, 0, len(changed)  # so many keep too little, so many keep enough
         for _ in range(chosen.tries):
             if not low < size < high:
@@ -153,8 +154,8 @@ class Elimination:
     def kept(self, sample: Sample, whole: Sample, start: Sample, block: Block) -> float:
         """The share of each significant gain that a sparse configuration keeps at least.
 
-        0 if it breaks a constraint, or makes something worse: an objective, or any other metric that is
-        watched (see `harms`), against the whole one and the baseline.
+        0 if it breaks a constraint, or makes something worse, against the whole one and the baseline: an
+        objective, or other metrics that are watched (see `worse_off`).
         """
         if breaks(block, start, sample):
             return 0.0
@@ -165,8 +166,8 @@ class Elimination:
                 shares.append(part.difference.mean / full.difference.mean)
             if self.sure(part, better=False) and self.sure(sample.change(objective, whole), better=False):
                 return 0.0
-        harmed = harms(whole.metrics, sample.metrics, {one.name for one in self._objectives})
-        return 0.0 if beyond(harmed, start.means) else min(shares)
+        names = {one.name for one in self._objectives}
+        return 0.0 if worse_off(start.metrics, whole.metrics, sample.metrics, names) else min(shares)
 
     def with_shares(self, made: Recommendation, block: Block, left: int) -> Recommendation:
         """The recommendation with what each change alone does to the baseline, if so many runs suffice."""

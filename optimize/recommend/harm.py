@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import isfinite
+from math import isfinite, log
 from statistics import fmean
 
 from gridtune.model.metrics.registry import Definition, definition
@@ -12,7 +12,7 @@ from gridtune.optimize.front.changes import Runs
 from gridtune.optimize.records.difference import difference
 from gridtune.optimize.records.recommendation import Harm
 from gridtune.optimize.replication.guards import ROUNDING, worst_wait
-from gridtune.optimize.runs.blocks import Sample
+from gridtune.optimize.runs.blocks import Sample, means_of
 from gridtune.scenarios.tables.search import Starvation
 
 LEAST = 0.1  # of the baseline's mean: what gets worse by less is not reported
@@ -21,6 +21,7 @@ WORK = {"completed", "executed", "goodput", "effort", "lost", "rejected", "refus
 SATISFACTION = {"unfairness", "unfairness_jain", "unfairness_spread"}  # no harm where nobody is unhappy
 SILENT = {"excess", "cancelled"}  # words of what guards measure, and of what users withdraw
 MUCH = 1.5  # times another harm
+MOST = 10.0  # times: what is worse by more counts no more
 RATE = 0.05  # false discovery rate
 SOME, FEWEST = 0.1, 2  # share and number of replications: what is worse in fewer is not reported
 UNHAPPY = "unhappy_users"
@@ -138,16 +139,36 @@ def blamed(
 
 
 def beyond(found: Iterable[Harm], baseline: Mapping[str, float]) -> list[Harm]:
-    """Harms against something else in which the baseline fares better, too.
+    """Harms against something else in which the baseline fares better, too, by more than a tenth.
 
     What the baseline does not know, or has no finite value of, counts as harm.
     """
     kept = []
     for one in found:
-        known, gap = definition(one.metric), one.mean - baseline.get(one.metric, float("nan"))
-        if known is None or not isfinite(gap) or _worse(known, gap):
+        known, start = definition(one.metric), baseline.get(one.metric, float("nan"))
+        gap = one.mean - start
+        if known is None or not isfinite(gap) or (_worse(known, gap) and _much(start, gap)):
             kept.append(one)
     return kept
+
+
+def worse_off(baseline: Runs, whole: Runs, sparse: Runs, objectives: Collection[str]) -> bool:
+    """Whether jobs or users are worse off without some changes: in what they are owed, or on the whole.
+
+    Args:
+        baseline, whole, sparse: with no change, all changes and some of them, of the same replications.
+        objectives: names of metrics that are compared anyway.
+    """
+    found = beyond(harms(whole, sparse, objectives), means_of(baseline))
+    if any(not _words(one.metric).isdisjoint(OWED) for one in found):
+        return True
+    before, after = (_in_all(harms(baseline, one, objectives)) for one in (whole, sparse))
+    return bool(found) and after > before
+
+
+def _in_all(found: Iterable[Harm]) -> float:
+    """All harm of a configuration: logarithm of the product of its ratios, each at most `MOST`."""
+    return sum(log(min(ratio(one), MOST)) for one in found)
 
 
 def worst_of(found: Iterable[Harm]) -> tuple[Harm, ...]:
@@ -168,7 +189,7 @@ def _told(found: Sequence[Harm]) -> tuple[Harm, ...]:
 
     Numbers of what is owed are small and may be equal by chance: each is told.
     """
-    told = [one for one in found if abs(one.mean - one.baseline) > max(LEAST * abs(one.baseline), ROUNDING)]
+    told = [one for one in found if _much(one.baseline, one.mean - one.baseline)]
     owed = {one.metric for one in told if not _words(one.metric).isdisjoint(OWED)}
     keys = [
         (one.metric if one.metric in owed else "", _digits(one.baseline, one.mean), one.unit) for one in told
@@ -188,6 +209,11 @@ def _ordered(found: Iterable[Harm]) -> tuple[Harm, ...]:
 def _digits(*values: float) -> tuple[str, ...]:
     """Values as far as metrics under two names agree: their sums are rounded differently."""
     return tuple(f"{value:.9g}" for value in values)
+
+
+def _much(baseline: float, gap: float) -> bool:
+    """Whether a metric differs by more than a tenth of the baseline's value."""
+    return abs(gap) > max(LEAST * abs(baseline), ROUNDING)
 
 
 def _worse(known: Definition, gap: float) -> bool:
