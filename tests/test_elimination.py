@@ -8,7 +8,6 @@ import pytest
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.front.front import front
 from gridtune.optimize.inference.gaussian_process import runs_of
-from gridtune.optimize.recommend.elimination import Elimination
 from gridtune.optimize.recommend.recommender import FIRST_CONFIRMATION
 from gridtune.optimize.report.recommended import why_none
 from gridtune.optimize.runs.stored import load as load_study
@@ -139,46 +138,6 @@ def test_of_changes_that_replace_each_other_one_is_left(scenario, seed):
     assert made.objectives["slowdown_mean"].difference.mean == pytest.approx(-4.0)
 
 
-@pytest.fixture
-def ordered(monkeypatch):
-    """What losses say of each candidate: the order, how many matter, how many should suffice."""
-    found, original = [], Elimination._by_loss
-
-    def spied(self, *words):
-        found.append(original(self, *words))
-        return found[-1]
-
-    monkeypatch.setattr(Elimination, "_by_loss", spied)
-    return found
-
-
-def test_the_order_is_that_of_losses_and_the_least_are_expected_to_be_dispensable(scenario, ordered):
-    sizes = {POLICY: 6.0, RUNNING: 3.0, SHARE: 0.5}
-
-    def gain(values):
-        return sum(size for path, size in sizes.items() if values.get(path) == CHANGED[path])
-
-    (made,) = recommended(scenario, gain, start=[CHANGED])
-    order, active, size = ordered[0]
-    assert order[:3] == [POLICY, RUNNING, SHARE]
-    assert (active, size) == (3, 2)
-    assert changes(made) == {POLICY, RUNNING}
-
-
-@pytest.mark.long
-def test_a_choice_is_tried_before_what_exists_because_of_it(scenario, ordered):
-    """A rule that only one policy has outweighs what that policy costs; without the rule it does harm."""
-
-    def gain(values):
-        return (3.0 if values.get(RULE) == "sjf" else -1.0) * (values.get(POLICY) == "priority")
-
-    space = [f"{POLICY}=fcfs,priority", f"{RULE}=multifactor,sjf", *SPACE[1:]]
-    found = recommended(scenario, gain, own=True, vary=space, runs=None, budget=200)
-    assert ordered
-    assert all(one.index(POLICY) < one.index(RULE) for one, *_ in ordered if RULE in one)
-    assert changes(found[0]) >= {POLICY, RULE}
-
-
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_a_gain_that_nobody_asked_for_is_no_reason_to_keep_a_change(scenario, seed):
     def others(values, error):
@@ -190,7 +149,8 @@ def test_a_gain_that_nobody_asked_for_is_no_reason_to_keep_a_change(scenario, se
         return 5.0 * (values.get(POLICY) == "easy")
 
     (made,) = recommended(scenario, gain, others=others, start=[CHANGED], seed=seed)
-    assert changes(made) == {POLICY}
+    assert POLICY in changes(made)
+    assert RUNNING not in changes(made)
 
 
 def test_harm_puts_a_change_first_that_gains_nothing(scenario):

@@ -128,39 +128,45 @@ def test_elimination_begins_with_the_changes_that_the_model_expects_to_suffice(
     )
     candidate = Candidate([], False, SimpleNamespace(values=dict.fromkeys(changed, 1)), {}, changed)
     block = SimpleNamespace(run=lambda some: [one or {"": 0} for one in some])
-    found = elimination.thinned(candidate, block, Plan((16,), elimination=3))
+    found = elimination.thinned(candidate, block, Plan(1, elimination=3))
     assert tried == sizes
     assert len(found.changed) == min((one for one in sizes if one >= needed), default=16)
-    # Where tries run out, what makes no difference without others is left out all the same.
-    elimination._by_loss = lambda *_: (changed, 12, 4)
-    found = elimination.thinned(candidate, block, Plan((16,), 3, 12, tries=0, single=True))
-    assert found.changed == changed[:12]
 
 
-def test_changes_are_left_out_alone_where_runs_suffice_for_that():
-    wide = plan(1000, [9, 10, 8], 1, 0.0, certain=False)
-    assert wide == Plan((9, 10, 8), elimination=6, confirmation=12, tries=4, single=True)
-    assert plan(150, [9, 10, 8], 1, 0.0, certain=False) == Plan((9, 10, 8), 3, 12, tries=2, single=True)
-    assert plan(100, [9, 10, 8], 1, 0.0, certain=False) == Plan((9, 10), 3, 12, single=False)
-    assert plan(40, [9, 10, 8], 1, 0.0, certain=False) == Plan((9,), 3, 6, tries=2, single=True)
-    assert plan(37, [9, 10, 8], 1, 0.0, certain=False) == Plan((9,), 3, 6, tries=1, single=True)
-    assert plan(40, [17], 1, 0.0, certain=False) == Plan((17,), 3, 7, single=False)
-    assert plan(20, [9, 10, 8], 1, 0.0, certain=False) == Plan((9,), 0, 6)
-    assert plan(LEAST_RUNS + 2, [17], 2, 0.0, certain=False).single
-    assert plan(18, [9, 10, 8], 1, 0.0, certain=False) == Plan()
-    assert plan(1000, [], 1, 0.0, certain=False) == Plan()
+@pytest.mark.parametrize(
+    ("left", "candidates", "expected"),
+    [
+        (1000, 3, Plan(3, elimination=6, confirmation=12, tries=4)),
+        (150, 3, Plan(3, 3, 12)),
+        (120, 3, Plan(3, 3, 12, tries=2)),
+        (100, 3, Plan(2, 3, 12)),
+        (40, 3, Plan(1, 3, 7)),
+        (37, 3, Plan(1, 3, 6)),
+        (35, 1, Plan(1, 3, 6, tries=3)),
+        (20, 3, Plan(1, 0, 6)),
+        (18, 3, Plan()),
+        (1000, 0, Plan()),
+    ],
+)
+def test_few_runs_are_left_for_fewer_candidates_then_tries_then_replications(left, candidates, expected):
+    assert plan(left, candidates, 1, 0.0, certain=False) == expected
+
+
+def test_the_least_runs_suffice_for_all_tries_of_one_candidate():
+    assert plan(LEAST_RUNS + 2, 1, 2, 0.0, certain=False) == Plan(1, 3, 6)
+    assert plan(LEAST_RUNS + 1, 1, 2, 0.0, certain=False) == Plan(1, 3, 6, tries=3)
 
 
 @pytest.mark.parametrize("certain", [False, True])
 @pytest.mark.parametrize("replay", [0.0, 3.5])
-@pytest.mark.parametrize("changes", [[1], [4, 17, 2], [30, 30, 30]])
-def test_a_plan_never_takes_more_runs_than_are_left(certain, replay, changes):
+@pytest.mark.parametrize("candidates", [1, 2, 3])
+def test_a_plan_never_takes_more_runs_than_are_left(certain, replay, candidates):
     for left in range(0, 400, 7):
-        found = plan(left, changes, 2, replay, certain=certain)
-        count = len(found.changes)
+        found = plan(left, candidates, 2, replay, certain=certain)
+        count = found.candidates
         repeated = certain * (1 + 2 * count)
         taken = found.runs - repeated + 2 * count + ceil(count * replay)
         assert not count or taken <= left
-        assert found.changes == tuple(changes[:count])
+        assert count <= candidates
         if not certain and count:
             assert found.confirmation >= 6

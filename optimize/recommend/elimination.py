@@ -1,7 +1,7 @@
 """Elimination: as few changes of a configuration as keep its gains and make nothing worse.
 
-One run without each change orders the changes by what is lost without them. A surrogate model of all runs
-does where these are too many runs. Paired runs decide how few changes keep `KEEP` of each significant gain.
+A surrogate model of all runs orders the changes by what they are expected to gain, and says how many should
+suffice. Paired runs decide how few keep `KEEP` of each significant gain.
 
 Source: C. Fawcett and H. Hoos, Analysing Differences between Algorithm Configurations through Ablation,
 Journal of Heuristics 22(4), 2016.
@@ -11,10 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.recommend.harm import MUCH, harms_of_replay, ratio, worse_off
+from gridtune.optimize.recommend.harm import worse_off
 from gridtune.optimize.recommend.plan import Plan
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.records.difference import Change
@@ -65,8 +63,8 @@ class Elimination:
         Without such runs, with those that are expected to. None if it breaks a constraint in these runs.
         """
         values, changed = candidate.origin.values, candidate.changed
+        size = self._subsets.enough(changed, values, KEEP) if len(changed) > 1 else len(changed)
         if not chosen.elimination:
-            size = self._subsets.enough(changed, values, KEEP) if len(changed) > 1 else len(changed)
             return self.reduced(candidate, changed[:size]) if size < len(changed) else candidate
         start, whole = block.run([{}, values])
         if start is None or whole is None:
@@ -74,12 +72,6 @@ class Elimination:
         if why := breaks(block, start, whole):
             self._refused[candidate.origin.number] = why
             return None
-        if chosen.single:
-            changed, active, size = self._by_loss(candidate, block, start, whole)
-            candidate = replace(candidate, changed=changed)
-        else:
-            active = size = len(changed)
-        size = min(size, self._subsets.enough(changed, values, KEEP))
         best, low, high = candidate, 0, len(changed)  # so many keep too little, so many keep enough
         for _ in range(chosen.tries):
             if not low < size < high:
@@ -91,60 +83,7 @@ class Elimination:
                 size = size - 1 if size - low <= 2 else (low + size) // 2
             else:
                 low, size = size, size + 1 if high - size <= 2 else (size + high + 1) // 2
-        # Where tries run out, what makes no difference is left out untried: the confirmation tells.
-        return self.reduced(candidate, changed[:active]) if low < active < high == len(changed) else best
-
-    def _by_loss(
-        self, candidate: Candidate, block: Block, start: Sample, whole: Sample
-    ) -> tuple[list[str], int, int]:
-        """Its changes by what is lost without each alone, and how many of them matter, and should suffice.
-
-        One run without each says so; losses are expected to add up. What makes no difference comes last, and
-        a choice before what exists because of it.
-        """
-        values, changed = candidate.origin.values, candidate.changed
-        single = Block(self._evaluator, block.replications[:1])
-        others = [[one for one in changed if one != path] for path in changed]
-        before, full, *left = single.run(
-            [{}, values, *(self._subsets.combined(values, one) for one in others)]
-        )
-        if before is None or full is None:
-            return changed, len(changed), len(changed)
-        gains = {one: whole.change(one, start) for one in self._objectives}
-        sure = {one: gain for one, gain in gains.items() if self.sure(gain, better=True)}
-        sure = sure or {one: gain for one, gain in gains.items() if gain.better}
-        losses = dict[str, list[float]]()
-        for path, sample in zip(changed, left, strict=True):
-            if sample is None:
-                losses[path] = [1.0] * (len(sure) + 1)
-            elif _alike(sample, full):
-                losses[path] = [0.0] * (len(sure) + 1)
-            else:
-                gone = {one: full.change(one, sample).difference.mean for one in sure}
-                lost = [gone[one] / gain.difference.mean for one, gain in sure.items()]
-                losses[path] = [*lost, self._harm_without(sample, full, before)]
-        by_loss = sorted(changed, key=lambda path: (not any(losses[path]), -max(losses[path])))
-        order = list[str]()
-        while len(order) < len(changed):
-            rest = [path for path in by_loss if path not in order]
-            able = [path for path in rest if path in self._subsets.combined(values, [*order, path])]
-            order.append((able or rest)[0])
-        active = 1 + max((at for at, path in enumerate(order) if any(losses[path])), default=-1)
-        together = np.cumsum([losses[path] for path in reversed(order)], axis=0)
-        spare = [count for count, each in enumerate(together, 1) if max(each) <= 1 - KEEP]
-        return order, active, max(len(order) - max(spare, default=0), 1)
-
-    def _harm_without(self, sample: Sample, full: Sample, before: Sample) -> float:
-        """How much worse a watched metric is without a change, from 0 to 1.
-
-        Worse than with all changes, and than in the baseline.
-        """
-        worse, than_before = (
-            {one.metric: ratio(one) for one in harms_of_replay(other.means, sample.means)}
-            for other in (full, before)
-        )
-        most = max((min(worse[name], than_before.get(name, 1.0)) for name in worse), default=1.0)
-        return 1 - 1 / most if most > MUCH else 0.0
+        return best
 
     def reduced(self, candidate: Candidate, paths: list[str]) -> Candidate:
         """The configuration with some of its changes, in round numbers."""
@@ -204,13 +143,6 @@ class Elimination:
         if self._certain:
             return bool(one.difference.mean) and one.better is better
         return one.beyond_noise and one.better is better
-
-
-def _alike(one: Sample, other: Sample) -> bool:
-    """Whether two samples are the same in every metric; those that are no numbers are."""
-    return one.metrics.keys() == other.metrics.keys() and all(
-        np.array_equal(values, other.metrics[name], equal_nan=True) for name, values in one.metrics.items()
-    )
 
 
 def breaks(block: Block, start: Sample, sample: Sample) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ class Recommender:
         # Replays of what is left of a candidate; without a screening its own, and the baseline's, as logged.
         new = self._replays.as_logged.new([{}, *(one.origin.values for one in candidates)])
         chosen = self._plan(candidates, (3 if new else 2) * self._replays.weight)
-        if not chosen.changes:
+        if not chosen.candidates:
             note = "note: too few runs are left to confirm recommendations; more --runs or --time allow it"
             if note not in self._evaluator.notes:
                 self._evaluator.note(note)
@@ -100,7 +100,7 @@ class Recommender:
         elimination = Block(self._evaluator, range(first, first + chosen.elimination))
         confirmation = Block(self._evaluator, range(sure, sure + chosen.confirmation))
         thinned = [
-            self._elimination.thinned(one, elimination, chosen) for one in candidates[: len(chosen.changes)]
+            self._elimination.thinned(one, elimination, chosen) for one in candidates[: chosen.candidates]
         ]
         candidates = [one for one in thinned if one is not None]
         some = [values for one in candidates for values in (one.sparse, one.origin.values)]
@@ -122,9 +122,8 @@ class Recommender:
 
     def _plan(self, candidates: Sequence[Candidate], replays: float, kept: float = 0.0) -> Plan:
         """How the runs that are left are divided, without some that are kept."""
-        changes = [len(one.changed) for one in candidates]
         left = self._left() // len(self._settings.run_in) - ceil(kept)
-        return plan(left, changes, self._settings.replications, replays, certain=self._front.certain)
+        return plan(left, len(candidates), self._settings.replications, replays, certain=self._front.certain)
 
     def _screened(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """The first candidates that keep the constraints in the log, also with more jobs, as runs allow.
@@ -137,7 +136,7 @@ class Recommender:
         passed = list[Candidate]()
         for one in candidates:
             chosen = self._plan([*passed, one], 2 * replays.weight, replays.cost(one.origin.values))
-            if len(chosen.changes) <= len(passed):
+            if chosen.candidates <= len(passed):
                 return passed if one is not candidates[0] else candidates
             sure = [gain for gain in gains(self._front, one.origin) if gain.better and gain.beyond_noise]
             replay = replays.of(one.origin.values, [gain.metric.name for gain in sure])
