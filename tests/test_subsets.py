@@ -101,10 +101,10 @@ def test_the_nearest_value_of_a_space(parameter, value, nearest):
 @pytest.mark.parametrize(
     ("needed", "expected", "sizes"),
     [
-        (6, 6, [6, 3, 5]),
+        (6, 6, [6, 3, 5, 5]),
         (1, 14, [14, 7, 3, 1]),
         (9, 14, [14, 7, 11, 9]),
-        (16, 14, [14, 15]),
+        (16, 14, [14, 15, 15, 15]),
         (9, 6, [6, 11, 8, 10]),
     ],
 )

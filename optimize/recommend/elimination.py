@@ -72,17 +72,24 @@ class Elimination:
         if why := breaks(block, start, whole):
             self._refused[candidate.origin.number] = why
             return None
-        best, low, high = candidate, 0, len(changed)  # so many keep too little, so many keep enough
-        for _ in range(chosen.tries):
-            if not low < size < high:
-                break
-            made = self.reduced(candidate, changed[:size])
+
+        def enough(paths: list[str]) -> Candidate | None:
+            made = self.reduced(candidate, paths)
             sample = block.run([made.sparse])[0]
-            if sample is not None and self.kept(sample, whole, start, block) >= KEEP:
+            return None if sample is None or self.kept(sample, whole, start, block) < KEEP else made
+
+        best, low, high = candidate, 0, len(changed)  # so many keep too little, so many keep enough
+        tries = chosen.tries
+        while tries and low < size < high:
+            tries -= 1
+            if made := enough(changed[:size]):
                 best, high = made, size
                 size = size - 1 if size - low <= 2 else (low + size) // 2
             else:
                 low, size = size, size + 1 if high - size <= 2 else (size + high + 1) // 2
+        # The last one is needed. Of the others the model expects the less the later they come.
+        for path in best.changed[-2::-1][:tries]:
+            best = enough([one for one in best.changed if one != path]) or best
         return best
 
     def reduced(self, candidate: Candidate, paths: list[str]) -> Candidate:
