@@ -32,11 +32,14 @@ def play(value, batches, space=KINDS, seed=1):
 
 
 def far_worse_unless_right(configuration):
-    """Kind d is far worse than all others, but in a corner that few configurations find."""
+    """Kind d is far worse than all others, but in a corner that few configurations find.
+
+    Costs are above and below 0, so that they are not modelled by their logarithms.
+    """
     if configuration["kind"] != "d":
-        return [1.0 + configuration["x"], configuration["x"]]
+        return [configuration["x"] - 4.0, configuration["x"]]
     right = abs(configuration["x"] - 0.5) + configuration["u"] + (configuration["mode"] == 1)
-    return [10.0 * right, 1.0 - 10.0 * right]
+    return [10.0 * right - 5.0, 1.0 - 10.0 * right]
 
 
 @pytest.mark.long

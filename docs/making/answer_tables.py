@@ -6,7 +6,7 @@ import re
 from statistics import median
 from typing import Any
 
-SHOWN = ("dirac/search", "diet/day-irregular", "batch/replay")  # with harms, and none
+SHOWN = ("diet/day-irregular", "batch/replay")  # none, and one with harms
 TAKEN = re.compile(r"(?<= runs), (\d+ min )?\d+ s")  # differs from machine to machine
 
 

@@ -24,7 +24,7 @@ RUNS = {
     "dirac/search": 80,
     "diet/day-irregular": 120,
     "batch/replay": 60,
-    "cigri/search": 60,
+    "cigri/search": 100,
     "federation/small": 60,
 }
 JOBS = ["user", "site", "node", "submit", "start", "end", "processors", "state", "kills", "wasted"]
@@ -47,7 +47,7 @@ def search(name: str) -> str:
     study = gt.search(name, runs=RUNS[name], seed=SEED, jobs=1)
     trials = study.trials_dataframe().filter(regex="^(number|state|params_|values_)")
     columns = ["on_front", "probability_non_dominated"]
-    return digest(trials, study.front[columns], study.recommendations[["number", *columns]])
+    return digest(trials, study.front[columns], study.recommendations)
 
 
 def results() -> dict[str, str]:

@@ -96,7 +96,9 @@ def table(rows: list[dict[str, Any]]) -> str:
     known = {(row["arena"], row["without"], row["seed"]): row for row in rows}
     for name in SEEDS:
         seeds = sorted({seed for arena, _, seed in known if arena == name})
-        for part in PARTS if seeds else ():
+        for part in PARTS:
+            if not all((name, part, seed) in known for seed in seeds or [FIRST]):
+                continue
             whole, other = ([known[name, which, seed] for seed in seeds] for which in (WHOLE, part))
             cells = [_cell(whole, other, measure, part) for measure in SHOWN.values()]
             head = f"`{name}` ({len(seeds)} searches)" if part == WHOLE else ""
