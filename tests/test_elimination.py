@@ -138,6 +138,28 @@ def test_of_changes_that_replace_each_other_one_is_left(scenario, seed):
     assert made.objectives["slowdown_mean"].difference.mean == pytest.approx(-4.0)
 
 
+def test_a_change_that_gains_hardly_anything_is_left_out(scenario):
+    sizes = {POLICY: 6.0, RUNNING: 3.0, SHARE: 0.5}
+
+    def gain(values):
+        return sum(size for path, size in sizes.items() if values.get(path) == CHANGED[path])
+
+    (made,) = recommended(scenario, gain, start=[CHANGED])
+    assert changes(made) == {POLICY, RUNNING}
+
+
+@pytest.mark.long
+def test_a_choice_is_kept_for_what_exists_because_of_it(scenario):
+    """A rule that only one policy has outweighs what that policy costs; without the rule it does harm."""
+
+    def gain(values):
+        return (3.0 if values.get(RULE) == "sjf" else -1.0) * (values.get(POLICY) == "priority")
+
+    space = [f"{POLICY}=fcfs,priority", f"{RULE}=multifactor,sjf", *SPACE[1:]]
+    found = recommended(scenario, gain, own=True, vary=space, runs=None, budget=200)
+    assert changes(found[0]) >= {POLICY, RULE}
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_a_gain_that_nobody_asked_for_is_no_reason_to_keep_a_change(scenario, seed):
     def others(values, error):

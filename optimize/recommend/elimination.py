@@ -20,7 +20,6 @@ from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
 from gridtune.optimize.replication.guards import failing
 from gridtune.optimize.runs.blocks import Block, Sample
-from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.space import Configuration
 
 KEEP = 0.9  # of each significant gain of the whole configuration
@@ -51,10 +50,8 @@ class Elimination:
         refused: takes the metrics whose constraints a configuration breaks, by its number.
     """
 
-    def __init__(
-        self, evaluator: Evaluator, front: Front, subsets: Subsets, refused: dict[int, tuple[str, ...]]
-    ) -> None:
-        self._evaluator, self._objectives, self._certain = evaluator, front.objectives, front.certain
+    def __init__(self, front: Front, subsets: Subsets, refused: dict[int, tuple[str, ...]]) -> None:
+        self._objectives, self._certain = front.objectives, front.certain
         self._subsets, self._refused = subsets, refused
 
     def thinned(self, candidate: Candidate, block: Block, chosen: Plan) -> Candidate | None:

@@ -55,7 +55,7 @@ def harms(baseline: Runs, changed: Runs, objectives: Collection[str]) -> tuple[H
     told = {*objectives, *(SATISFACTION if not any(unhappy) else ())}
     values = {name: _digits(*before, *changed.get(name, ())) for name, before in baseline.items()}
     seen = {values[name] for name in objectives if name in values}  # what stands under a second name, too
-    told |= {name for name, known in values.items() if known in seen and _words(name).isdisjoint(OWED)}
+    told |= {name for name, known in values.items() if known in seen and not _owed(name)}
     for name, before in baseline.items():
         known = None if name in told else _watched(name)
         both = zip(before, changed.get(name, ()), strict=False)
@@ -160,10 +160,10 @@ def worse_off(baseline: Runs, whole: Runs, sparse: Runs, objectives: Collection[
         objectives: names of metrics that are compared anyway.
     """
     found = beyond(harms(whole, sparse, objectives), means_of(baseline))
-    if any(not _words(one.metric).isdisjoint(OWED) for one in found):
-        return True
+    if not found or any(_owed(one.metric) for one in found):
+        return bool(found)
     before, after = (_in_all(harms(baseline, one, objectives)) for one in (whole, sparse))
-    return bool(found) and after > before
+    return after > before
 
 
 def _in_all(found: Iterable[Harm]) -> float:
@@ -190,7 +190,7 @@ def _told(found: Sequence[Harm]) -> tuple[Harm, ...]:
     Numbers of what is owed are small and may be equal by chance: each is told.
     """
     told = [one for one in found if _much(one.baseline, one.mean - one.baseline)]
-    owed = {one.metric for one in told if not _words(one.metric).isdisjoint(OWED)}
+    owed = {one.metric for one in told if _owed(one.metric)}
     keys = [
         (one.metric if one.metric in owed else "", _digits(one.baseline, one.mean), one.unit) for one in told
     ]
@@ -200,8 +200,8 @@ def _told(found: Sequence[Harm]) -> tuple[Harm, ...]:
 def _ordered(found: Iterable[Harm]) -> tuple[Harm, ...]:
     def place(one: Harm) -> tuple[float, bool, bool, bool, float, str]:
         words = _words(one.metric)
-        owed, done = words.isdisjoint(OWED), words.isdisjoint(OWED | WORK)
-        return one.load, owed, done, "unfairness" in words, -ratio(one), one.metric
+        done = words.isdisjoint(OWED | WORK)
+        return one.load, not _owed(one.metric), done, "unfairness" in words, -ratio(one), one.metric
 
     return tuple(sorted(found, key=place))
 
@@ -230,6 +230,11 @@ def _watched(name: str) -> Definition | None:
     """What a metric means, be it of all jobs or of a class; None if nobody is worse off by it."""
     words = _words(name)
     return None if words.isdisjoint(WATCHED) or words & SILENT else definition(name)
+
+
+def _owed(name: str) -> bool:
+    """Whether a metric counts what mandatory jobs and their users are owed."""
+    return not _words(name).isdisjoint(OWED)
 
 
 def _words(name: str) -> set[str]:

@@ -67,7 +67,7 @@ class Recommender:
         self._subsets = Subsets(front, self._settings)
         self.refused: dict[int, tuple[str, ...]] = {}
         self.blamed: dict[int, Harm] = {}
-        self._elimination = Elimination(evaluator, front, self._subsets, self.refused)
+        self._elimination = Elimination(front, self._subsets, self.refused)
         self.remarks: tuple[str, ...] = ()
 
     @one_thread()

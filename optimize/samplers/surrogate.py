@@ -133,8 +133,10 @@ class Surrogate(Sampler):
         used = self._used(len(values), front)
         self._known, self._values = [configurations[at] for at in used], values[used]
         self._front = [used.index(at) for at in front]
-        stand = [one.holds(column) for one, column in zip(self._models, self._values.T, strict=False)]
-        if stand != [True] * values.shape[1] or len(values) >= AGAIN * self._learned:
+        fits = len(self._models) == values.shape[1] and all(
+            one.holds(column) for one, column in zip(self._models, self._values.T, strict=True)
+        )
+        if not fits or len(values) >= AGAIN * self._learned:
             apart, most = self._apart(self._known), len(self.objectives)
             self._models = surrogates(apart, self._values[:, :most], self.seed)
             self._models += [Fitted.of(apart, column, self.seed) for column in self._values.T[most:]]

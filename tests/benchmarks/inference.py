@@ -96,8 +96,8 @@ def table(rows: list[dict[str, Any]]) -> str:
     known = {(row["arena"], row["without"], row["seed"]): row for row in rows}
     for name in SEEDS:
         seeds = sorted({seed for arena, _, seed in known if arena == name})
-        for part in PARTS:
-            if not all((name, part, seed) in known for seed in seeds or [FIRST]):
+        for part in PARTS if seeds else ():
+            if any((name, part, seed) not in known for seed in seeds):
                 continue
             whole, other = ([known[name, which, seed] for seed in seeds] for which in (WHOLE, part))
             cells = [_cell(whole, other, measure, part) for measure in SHOWN.values()]
