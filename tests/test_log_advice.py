@@ -67,9 +67,10 @@ def simulated(longest, large=3600.0, busier=0.0, longest_busier=None):
 
 def found(log, work, **options):
     scenario = load("batch/replay").override({"workload.trace": str(log), "site.cluster.policy": "fcfs"})
-    options = {"budget": 3, "replications": 4, **options}
+    vary = ["site.cluster.policy=fcfs,easy,conservative"]
+    options = {"budget": 3, "replications": 4, "vary": vary, **options}
     return search(
-        scenario, work=work, vary=["site.cluster.policy=fcfs,easy,conservative"], baseline=True,
+        scenario, work=work, baseline=True,
         objectives=["slowdown_mean"], allow_loss=False, allow_starvation=False, **options,
     ).archive  # fmt: skip
 
@@ -116,6 +117,30 @@ def test_one_gain_that_holds_on_the_log_is_enough(log):
     advice = of_two_changes(log, more, objectives=["slowdown_mean", "waited_max"])
     assert advice.objectives["slowdown_mean"].better
     assert "slowdown_mean" in {one.metric for one in advice.harms}
+
+
+def test_once_somebody_starves_on_the_log_what_is_nearer_to_the_baseline_is_recommended(log):
+    before = {"site.cluster.policy": "fcfs", "site.cluster.quota.user_running": "none",
+              "site.cluster.quota.user_share": 1.0}  # fmt: skip
+    choices = {"policy": "fcfs,easy", "quota.user_running": "none,8,32", "quota.user_share": "1.0,0.5,0.7"}
+
+    def work(task):
+        changes = sum(task.values.get(path, value) != value for path, value in before.items())
+        noise, own = (np.random.default_rng([task.replication, seed]).normal() for seed in (9, changes))
+        starving = changes > 1 and task.replication >= AS_LOGGED
+        made = {"slowdown_mean": 20.0 - 3.0 * changes + noise + 0.1 * own, "lost_fraction": 0.0}
+        made["waited_max"] = 86400.0 * (9 if starving else 3)
+        return {name: Metric(value, "s" if "wait" in name else "") for name, value in made.items()}
+
+    made = found(log, work, budget=18, vary=[f"site.cluster.{path}={some}" for path, some in choices.items()])
+    assert len(made.refused) >= 1
+    (advice,) = made.recommendations
+    assert len(advice.changes) == 1
+    at = {one.number: one for one in made.evaluations}
+    for number in made.refused:
+        assert sum(at[number].values.get(path, value) != value for path, value in before.items()) > 1
+    members = {one.evaluation.number for one in front(made).members}
+    assert members.isdisjoint(made.refused), "what broke a guard in a replay is not on the front"
 
 
 def test_candidates_are_screened_on_the_log_before_runs_are_spent_on_their_changes(log):

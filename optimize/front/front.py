@@ -1,8 +1,8 @@
 """The Pareto front of a search: the configurations that no other dominates, and their probabilities.
 
-All evaluated configurations count, validated or not, by all their runs together: by the posterior of the
-Gaussian-process model (`optimize.inference`). By their means alone where no configuration was run twice, or
-where runs repeat each other.
+All evaluated configurations that keep the constraints, in later checks, too, count, validated or not, by all
+their runs together: by the posterior of the Gaussian-process model (`optimize.inference`). By their means
+alone where no configuration was run twice, or where runs repeat each other.
 """
 
 from __future__ import annotations
@@ -155,8 +155,8 @@ def front(archive: Archive) -> Front:
     objectives = archive.objectives
     if not objectives:
         raise ScenarioError(f"{archive.study}: a study without objectives has no front")
-    usable, corner = comparable(archive), reference_point(archive)
-    able = [one for one in usable if feasible(one, archive.constraints)]
+    usable, corner, broken = comparable(archive), reference_point(archive), archive.broken
+    able = [one for one in usable if feasible(one, archive.constraints) and one.number not in broken]
     if not able:
         return Front(archive, (), corner, means=_plain(usable, objectives))
     same = _without_equals(able, objectives)

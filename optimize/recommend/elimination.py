@@ -9,38 +9,19 @@ Journal of Heuristics 22(4), 2016.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gridtune.optimize.front.front import Front
+from gridtune.optimize.recommend.candidates import Candidate
 from gridtune.optimize.recommend.harm import worse_off
 from gridtune.optimize.recommend.plan import Plan
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.records.difference import Change
-from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
 from gridtune.optimize.replication.guards import failing
 from gridtune.optimize.runs.blocks import Block, Sample
-from gridtune.optimize.search_space.space import Configuration
 
 KEEP = 0.9  # of each significant gain of the whole configuration
-
-
-@dataclass
-class Candidate:
-    """A configuration that may be recommended, and why.
-
-    Attributes:
-        chosen: objectives that it is the best candidate for.
-        origin: the configuration on the front.
-        sparse: its values with as few changes as suffice.
-        changed: parameters that are changed there, the most effective first.
-    """
-
-    chosen: list[Objective]
-    compromise: bool
-    origin: Evaluation
-    sparse: Configuration
-    changed: list[str]
 
 
 class Elimination:

@@ -11,20 +11,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import ceil
 
-import numpy as np
-
-from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import BEARABLE, Front
-from gridtune.optimize.recommend.elimination import Candidate, Elimination, breaks
+from gridtune.optimize.recommend.candidates import MOST, Candidate, Candidates, title_of
+from gridtune.optimize.recommend.elimination import Elimination, breaks
 from gridtune.optimize.recommend.harm import blamed, by_case, harms, harms_in_some, worst_of
 from gridtune.optimize.recommend.plan import Plan, plan
 from gridtune.optimize.recommend.replays import Replays
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.records.difference import INTERVAL, Change
-from gridtune.optimize.records.evaluations import EXCESS_WAIT, Objective
+from gridtune.optimize.records.evaluations import EXCESS_WAIT
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
-from gridtune.optimize.replication.compare import shares
 from gridtune.optimize.runs.blocks import Block, Sample
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_ELIMINATION
@@ -32,7 +29,6 @@ from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.threads import one_thread
 
 CONFIRMED = 0.8  # of each significant gain, on the seeds of the confirmation, which chance moves, too
-MOST = 3  # recommendations
 ROUNDS = 3  # in which others are tried where all were refused
 
 
@@ -68,6 +64,7 @@ class Recommender:
         self.refused: dict[int, tuple[str, ...]] = {}
         self.blamed: dict[int, Harm] = {}
         self._elimination = Elimination(front, self._subsets, self.refused)
+        self._candidates = Candidates(front, self._subsets, self._elimination.sure)
         self.remarks: tuple[str, ...] = ()
 
     @one_thread()
@@ -75,7 +72,7 @@ class Recommender:
         """The recommendations, confirmed; those that runs do not suffice for are left out."""
         for _ in range(ROUNDS if self._settings.baseline is not None else 0):
             refused = len(self.refused)
-            if found := self._found(self._screened(self._candidates())):
+            if found := self._found(self._screened(self._candidates.found(self.refused))):
                 return found
             if len(self.refused) == refused:
                 break
@@ -152,37 +149,6 @@ class Recommender:
         """What it is called."""
         gained = [one.metric for one in made.objectives.values() if self._gained(one)]
         return title_of(candidate.chosen, gained, self._objectives, compromise=candidate.compromise)
-
-    def _candidates(self) -> list[Candidate]:
-        """The best of each objective, and the compromise, as far as they are better than the baseline.
-
-        Those that are significantly better come first: runs may suffice for one alone.
-        """
-        front, baseline = self._front, self._front.archive.baseline
-        members = [one for one in front.on_front if one.evaluation.number not in (baseline, *self.refused)]
-        members = front.bearable(members)
-        if not members or baseline is None:
-            return []
-        start, values = front.means[baseline], front.costs(members)
-        chosen: dict[int, list[Objective]] = {}
-        for at, objective in enumerate(front.objectives):
-            best = int(values[:, at].argmin())
-            if values[best, at] < start[at]:
-                chosen.setdefault(best, []).append(objective)
-        compromise = None
-        ahead = np.flatnonzero((values < start).any(axis=1))
-        if len(front.objectives) > 1 and len(ahead):
-            compromise = int(ahead[shares(values)[ahead].max(axis=1).argmin()])
-            chosen.setdefault(compromise, [])
-        found = []
-        for at, objectives in list(chosen.items())[:MOST]:
-            origin = members[at].evaluation
-            changed = self._subsets.ordered(origin.values)
-            found.append(Candidate(objectives, at == compromise, origin, origin.values, changed))
-        sure = self._elimination.sure
-        return sorted(
-            found, key=lambda one: not any(sure(gain, better=True) for gain in gains(front, one.origin))
-        )
 
     def _confirmed(self, candidate: Candidate, block: Block, tests: int) -> Recommendation | None:
         """What the runs of the confirmation bear out of a candidate: the sparse configuration, or the whole.
@@ -279,38 +245,3 @@ class Recommender:
 def _dear(one: Change) -> bool:
     """Whether an objective changes by more than `BEARABLE` of the baseline's value, where that is not 0."""
     return abs(one.difference.mean) > BEARABLE * abs(one.start) > 0
-
-
-def title_of(
-    chosen: Sequence[Objective],
-    gained: Sequence[Objective],
-    among: Sequence[Objective],
-    *,
-    compromise: bool = False,
-) -> str:
-    """What a recommendation improves, and whether it is the compromise.
-
-    Args:
-        chosen: objectives for whose sake it was chosen.
-        gained: objectives that are better than in the baseline.
-        among: all objectives.
-    """
-    told = [one for one in chosen if one in gained] or ([] if compromise else gained)
-    better = [" and ".join(f"{_way(one)} {_called(one, among)}" for one in told)] if told else []
-    return ", ".join([*better, *["compromise"] * compromise])
-
-
-def _way(objective: Objective) -> str:
-    """What a better value is called: fewer users, more work."""
-    known = label(objective.name)
-    counted = objective.unit not in ("", "s") or (known.percent and known.name.endswith("s"))
-    if objective.direction == "minimize":
-        return "fewer" if counted else "lower"
-    return "more" if counted or known.name.endswith("work") else "higher"
-
-
-def _called(objective: Objective, among: Sequence[Objective]) -> str:
-    """An objective's name; with its statistic where others share its name."""
-    mine = label(objective.name)
-    shared = sum(label(one.name).name == mine.name for one in among) > 1
-    return str(mine).replace("log10 of the ", "") if shared else mine.name

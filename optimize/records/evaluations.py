@@ -194,6 +194,12 @@ class Archive:
         return next((one for one in self.evaluations if one.number == self.baseline), None)
 
     @property
+    def broken(self) -> set[int]:
+        """Numbers of the configurations that broke a constraint when they were to be recommended."""
+        bounded = {one.metric for one in self.constraints}
+        return {number for number, metrics in self.refused.items() if not bounded.isdisjoint(metrics)}
+
+    @property
     def heading(self) -> str:
         """The scenario, and the study where its name says more."""
         said = self.study in (self.scenario, Path(self.scenario).stem)

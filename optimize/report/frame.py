@@ -84,7 +84,8 @@ class Row:
         """Whether it keeps all constraints; what failed does not."""
         if self.member:
             return self.member.feasible
-        return self.evaluation is not None and feasible(self.evaluation, self.front.archive.constraints)
+        archive, one = self.front.archive, self.evaluation
+        return one is not None and feasible(one, archive.constraints) and self.number not in archive.broken
 
     @property
     def chance(self) -> float | None:

@@ -1,0 +1,138 @@
+"""Which configurations may be recommended, the best first, and what a recommendation is called.
+
+Of each objective the best, and the compromise. Once some broke a constraint in later checks, only what is
+nearer to the baseline than to any of these: what is like them would break it, too, and the baseline does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gridtune.model.metrics.labels import label
+from gridtune.optimize.front.changes import gains
+from gridtune.optimize.front.front import Front, Member, keeps
+from gridtune.optimize.inference.surrogate_model import coordinates_of, distances
+from gridtune.optimize.recommend.subsets import Subsets
+from gridtune.optimize.records.evaluations import Evaluation, Objective
+from gridtune.optimize.replication.compare import shares
+from gridtune.optimize.search_space.space import Configuration
+
+MOST = 3  # recommendations
+
+
+@dataclass
+class Candidate:
+    """A configuration that may be recommended, and why.
+
+    Attributes:
+        chosen: objectives that it is the best candidate for.
+        origin: the configuration of the search.
+        sparse: its values with as few changes as suffice.
+        changed: parameters that are changed there, the most effective first.
+    """
+
+    chosen: list[Objective]
+    compromise: bool
+    origin: Evaluation
+    sparse: Configuration
+    changed: list[str]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Chooses candidates of a front.
+
+    Attributes:
+        sure: whether an objective changes significantly, for the better or not.
+    """
+
+    front: Front
+    subsets: Subsets
+    sure: Callable[..., bool]
+
+    def found(self, refused: Mapping[int, tuple[str, ...]]) -> list[Candidate]:
+        """The best of each objective, and the compromise, as far as they are better than the baseline.
+
+        Those that are significantly better come first: runs may suffice for one alone.
+
+        Args:
+            refused: what was not recommended, by number, and for what, if it was for something.
+        """
+        front, standing = self.front, self.front.archive.standing
+        if standing is None:
+            return []
+        members = front.bearable(self._members(standing, refused))
+        if not members:
+            return []
+        start, values = front.means[standing.number], front.costs(members)
+        chosen: dict[int, list[Objective]] = {}
+        for at, objective in enumerate(front.objectives):
+            best = int(values[:, at].argmin())
+            if values[best, at] < start[at]:
+                chosen.setdefault(best, []).append(objective)
+        compromise = None
+        ahead = np.flatnonzero((values < start).any(axis=1))
+        if len(front.objectives) > 1 and len(ahead):
+            compromise = int(ahead[shares(values)[ahead].max(axis=1).argmin()])
+            chosen.setdefault(compromise, [])
+        made = []
+        for at, objectives in list(chosen.items())[:MOST]:
+            origin = members[at].evaluation
+            changed = self.subsets.ordered(origin.values)
+            made.append(Candidate(objectives, at == compromise, origin, origin.values, changed))
+        return sorted(made, key=lambda one: not self._better(one.origin))
+
+    def _members(self, baseline: Evaluation, refused: Mapping[int, tuple[str, ...]]) -> list[Member]:
+        """The front without what was refused; or all that is like the baseline rather than like that."""
+        archive = self.front.archive
+        able = [one for one in archive.evaluations if keeps(one, archive.constraints)]
+        left = [one for one in able if one.number in self.front.means.keys() - {baseline.number, *refused}]
+        broke = [one for one in archive.evaluations if refused.get(one.number)]
+        if not broke or not left:
+            return [one for one in self.front.on_front if one.evaluation in left]
+        known = [archive.present, *(one.values for one in broke)]
+        places = coordinates_of([*known, *(one.values for one in left)])
+        apart = distances(places).squares.sum(axis=0)[len(known) :, : len(known)]
+        near = apart[:, 0] < apart[:, 1:].min(axis=1)
+        return [Member(one, False, None) for one, like in zip(left, near, strict=True) if like]
+
+    def _better(self, one: Evaluation) -> bool:
+        return any(self.sure(gain, better=True) for gain in gains(self.front, one))
+
+
+def title_of(
+    chosen: Sequence[Objective],
+    gained: Sequence[Objective],
+    among: Sequence[Objective],
+    *,
+    compromise: bool = False,
+) -> str:
+    """What a recommendation improves, and whether it is the compromise.
+
+    Args:
+        chosen: objectives for whose sake it was chosen.
+        gained: objectives that are better than in the baseline.
+        among: all objectives.
+    """
+    told = [one for one in chosen if one in gained] or ([] if compromise else gained)
+    better = [" and ".join(f"{_way(one)} {_called(one, among)}" for one in told)] if told else []
+    return ", ".join([*better, *["compromise"] * compromise])
+
+
+def _way(objective: Objective) -> str:
+    """What a better value is called: fewer users, more work."""
+    known = label(objective.name)
+    counted = objective.unit not in ("", "s") or (known.percent and known.name.endswith("s"))
+    if objective.direction == "minimize":
+        return "fewer" if counted else "lower"
+    return "more" if counted or known.name.endswith("work") else "higher"
+
+
+def _called(objective: Objective, among: Sequence[Objective]) -> str:
+    """An objective's name; with its statistic where others share its name."""
+    mine = label(objective.name)
+    shared = sum(label(one.name).name == mine.name for one in among) > 1
+    return str(mine).replace("log10 of the ", "") if shared else mine.name
