@@ -253,6 +253,8 @@ def caveats(front: Front) -> list[str]:
         if count:
             told.append(f"{count} {one if count == 1 else many} ({option})")
     excluded = [f"Excluded, against the baseline: {', '.join(told)}"] if told else []
+    if later := ", ".join(map(str, sorted(front.archive.broken))):
+        excluded.append(f"Excluded in later checks (further seeds, replays of logs): {later}")
     reasons = Counter(one.reason for one in front.archive.failed).most_common(1)
     failed = [f"Failed, {count} of {len(front.archive.failed)}: {why}" for why, count in reasons]
     return [*excluded, *failed, *front.archive.remarks]
