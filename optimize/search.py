@@ -16,7 +16,7 @@ from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.plan import LEAST, LEAST_RUNS
 from gridtune.optimize.recommend.recommender import Recommender
 from gridtune.optimize.records.evaluations import Archive, Constraint
-from gridtune.optimize.records.recommendation import Harm, Recommendation
+from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.guards import LONGEST, NO_MORE_LOSS, NO_STARVATION
 from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.runs import stored
@@ -209,16 +209,18 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     least = _least(settings, replay)
     Validation(running, lambda: left(checks, CHECKED), fixed, lambda: left(meter.left) - least).validate()
     found: tuple[Recommendation, ...] = ()
-    refused: dict[int, tuple[str, ...]] = {}
-    blamed: dict[int, Harm] = {}
+    refused, blamed = stored.refusals_of(study.attributes)  # of an earlier search that is continued
     told: tuple[str, ...] = ()
     if fixed != 0:
         recommender = Recommender(
             running, front(running.archive), lambda: left(meter.left), running.number, replay,
             OVERTIME if budget.runs is None else 0.0,
         )  # fmt: skip
-        found, refused = recommender.recommend(), recommender.refused
-        blamed, told = recommender.blamed, recommender.remarks
+        found, told = recommender.recommend(), recommender.remarks
+        recommended = {one.number for one in found}
+        kept = replace(running.archive, refused=refused, blamed=blamed).broken - recommended
+        refused = {number: refused[number] for number in kept} | recommender.refused
+        blamed = {number: blamed[number] for number in kept if number in blamed} | recommender.blamed
     running.confirm()
     archive = running.archive
     longest = None if archive.standing is None else archive.standing.metrics.get(LONGEST)

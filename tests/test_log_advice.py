@@ -154,7 +154,7 @@ def test_candidates_are_screened_on_the_log_before_runs_are_spent_on_their_chang
         return simulated(3 * 86400.0, longest_busier=7 * 86400.0)(task)
 
     made = found(log, work, budget=None, runs=200, replications=2)
-    assert set(made.refused.values()) == {(EXCESS_WAIT,)}
+    assert (EXCESS_WAIT,) in made.refused.values()
     assert seen.index(AS_LOGGED) < seen.index(BUSIER) < seen.index(FIRST_ELIMINATION)
     assert made.recommendations == ()
 

@@ -259,6 +259,8 @@ def _parameter_changes(row: Row) -> list[ParameterChange]:
 
 def _provenance(row: Row) -> Iterator[str]:
     """What a configuration changes, and what it gives."""
+    if said := refusal(row.front.archive, row.number):
+        yield f"not recommended: {said}"
     for one in _parameter_changes(row):
         yield f"change: {one.path}  {change_text(one)}"
     for metric in row.front.objectives:

@@ -39,7 +39,7 @@ class Member:
             run twice).
         equivalents: numbers of further evaluations with the same objectives, replication by replication.
         feasible: whether it keeps the constraints on validation seeds, or in the search if it has no
-            validation runs.
+            validation runs. (What broke one when it was to be recommended is no member.)
     """
 
     evaluation: Evaluation
@@ -156,10 +156,11 @@ def front(archive: Archive) -> Front:
     if not objectives:
         raise ScenarioError(f"{archive.study}: a study without objectives has no front")
     usable, corner, broken = comparable(archive), reference_point(archive), archive.broken
-    able = [one for one in usable if feasible(one, archive.constraints) and one.number not in broken]
-    if not able:
+    able = [one for one in usable if feasible(one, archive.constraints)]
+    groups = _without_equals(able, objectives).items()
+    same = {first: others for first, others in groups if broken.isdisjoint((first, *others))}
+    if not same:
         return Front(archive, (), corner, means=_plain(usable, objectives))
-    same = _without_equals(able, objectives)
     rivals = [one for one in able if one.number in same]
     baseline = [one for one in usable if one.number == archive.baseline]
     certain = _repeats([*rivals, *baseline])

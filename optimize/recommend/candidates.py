@@ -1,7 +1,7 @@
 """Which configurations may be recommended, the best first, and what a recommendation is called.
 
-Of each objective the best, and the compromise. Once some broke a constraint in later checks, only what is
-nearer to the baseline than to any of these: what is like them would break it, too, and the baseline does not.
+Of each objective the best, and the compromise. Once some were refused for what they make worse, only what is
+no nearer to any of these than to the baseline: what is like them would be refused, too.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from gridtune.optimize.replication.compare import shares
 from gridtune.optimize.search_space.space import Configuration
 
 MOST = 3  # recommendations
+ROUNDING = 1e-9  # of squared distances
 
 
 @dataclass
@@ -88,15 +89,16 @@ class Candidates:
     def _members(self, baseline: Evaluation, refused: Mapping[int, tuple[str, ...]]) -> list[Member]:
         """The front without what was refused; or all that is like the baseline rather than like that."""
         archive = self.front.archive
+        known = self.front.means if self.front.posterior is None else self.front.posterior
         able = [one for one in archive.evaluations if keeps(one, archive.constraints)]
-        left = [one for one in able if one.number in self.front.means.keys() - {baseline.number, *refused}]
+        left = [one for one in able if one.number in known and one.number not in {baseline.number, *refused}]
         broke = [one for one in archive.evaluations if refused.get(one.number)]
         if not broke or not left:
             return [one for one in self.front.on_front if one.evaluation in left]
-        known = [archive.present, *(one.values for one in broke)]
-        places = coordinates_of([*known, *(one.values for one in left)])
-        apart = distances(places).squares.sum(axis=0)[len(known) :, : len(known)]
-        near = apart[:, 0] < apart[:, 1:].min(axis=1)
+        some = [self.subsets.baseline, *(one.values for one in broke)]
+        places = coordinates_of([*some, *(one.values for one in left)])
+        apart = distances(places).squares.sum(axis=0)[len(some) :, : len(some)]
+        near = apart[:, 0] <= apart[:, 1:].min(axis=1) + ROUNDING
         return [Member(one, False, None) for one, like in zip(left, near, strict=True) if like]
 
     def _better(self, one: Evaluation) -> bool:

@@ -202,13 +202,16 @@ class Recommender:
             told = {one.metric for one in harmed if one.load == 1 and not one.case}
             told |= {name for name, one in changes.items() if not one.better}  # by the table
             seldom = harms_in_some(start.metrics, sample.metrics, told)
-        self.refused.pop(number, None)
+        if candidate.sparse == candidate.origin.values:
+            self.refused.pop(number, None)
+            self.blamed.pop(number, None)
         self.remarks = remarks
         return self._made(candidate, changes, worst_of(harmed) + seldom, sample.evaluation.replications)
 
     def _refuse(self, number: int, broken: tuple[str, ...], harmed: Sequence[Harm] = ()) -> None:
         """Note why a configuration is not recommended."""
         self.refused[number] = broken
+        self.blamed.pop(number, None)
         if harmed and not {EXCESS_WAIT, harmed[0].metric}.isdisjoint(broken):
             self.blamed[number] = harmed[0]
 

@@ -67,6 +67,11 @@ class Subsets:
         some = {path: configuration[path] for path in paths}
         return self._space.active(self._fallback(some) | some)
 
+    @property
+    def baseline(self) -> Configuration:
+        """The configuration of the space that is nearest to the baseline."""
+        return self.combined({}, ())
+
     def _fallback(self, configuration: Configuration) -> Configuration:
         """What stands where a configuration sets nothing, as near as the space allows."""
         before = self._defaults.under(configuration)

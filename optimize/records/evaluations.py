@@ -159,9 +159,9 @@ class Archive:
         baseline: number of the baseline's evaluation; None if there is none.
         present: what stands in the scenario, by path of what is varied, as far as it exists there.
         recommendations: what is recommended; empty if nothing is, or the search has not come so far.
-        refused: metrics whose constraints a configuration broke when it was to be recommended, by its number;
-            none of one that was not significantly better then.
-        blamed: the wait for which one was refused, by its number, where waits were too long.
+        refused: metrics whose constraints a configuration broke when it was to be recommended, by its number,
+            or whose gain it lost; none of one that was not significantly better then.
+        blamed: the wait that was too long, or the metric whose gain was lost, by number, where that is known.
         simulated: runs of the search, validation and confirmation included; 0 if not known.
         remarks: why harm may have been missed, a line each.
     """
@@ -197,7 +197,12 @@ class Archive:
     def broken(self) -> set[int]:
         """Numbers of the configurations that broke a constraint when they were to be recommended."""
         bounded = {one.metric for one in self.constraints}
-        return {number for number, metrics in self.refused.items() if not bounded.isdisjoint(metrics)}
+        lost = {number: harm.metric for number, harm in self.blamed.items()}  # or the wait that was too long
+        return {
+            number
+            for number, metrics in self.refused.items()
+            if not bounded.isdisjoint(metrics) and metrics[0] != lost.get(number)
+        }
 
     @property
     def heading(self) -> str:

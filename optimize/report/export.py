@@ -51,12 +51,12 @@ def to_dict(front: Front, some: Sequence[Row] | None = None) -> dict[str, Any]:
     if archive.cases:
         made |= {"scenarios": list(archive.cases), "robust": archive.robust}
     if archive.constraints:
-        broken = infeasible(front)
-        made |= {"constraints": list(map(str, archive.constraints)), "infeasible": len(broken)}
+        broken = sum(not row.feasible for row in rows(front) if row.evaluation)
+        made |= {"constraints": list(map(str, archive.constraints)), "infeasible": broken}
         if not front.members:
             made["least_violating"] = [
                 {"number": e.number, "values": e.values, "constraints": _constraints(front, e.cases)}
-                for e in broken[:NEAREST]
+                for e in infeasible(front)[:NEAREST]
             ]
     return made
 

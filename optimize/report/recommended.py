@@ -52,6 +52,17 @@ def why_none(front: Front) -> str:
     archive = front.archive
     if not archive.evaluations:
         return "No configuration could be evaluated."
+    broken = {number: metrics for number, metrics in archive.refused.items() if metrics}
+    if broken:
+        number, (metric, *_) = next(iter(broken.items()))
+        option = GUARDS[metric][2] if metric in GUARDS else ""
+        allowed = f" (A new search with `{option}` accepts that.)" if option else ""
+        others = counted(len(broken) - 1, "other was", "others were")
+        also = f" {others} refused, too." if len(broken) > 1 else ""
+        return (
+            f"Configuration {number} was better in the search, but {refusal(archive, number)}. So nothing is "
+            f"recommended.{also} {LONGER}.{allowed}"
+        )
     if not front.on_front:
         if archive.constraints:
             rules = ", ".join(map(str, archive.constraints))
@@ -64,17 +75,6 @@ def why_none(front: Front) -> str:
         return (
             "Every configuration was run once, so noise cannot be estimated. "
             "Rerun with `--replications 2` or more to get recommendations."
-        )
-    broken = {number: metrics for number, metrics in archive.refused.items() if metrics}
-    if broken:
-        number, (metric, *_) = next(iter(broken.items()))
-        option = GUARDS[metric][2] if metric in GUARDS else ""
-        allowed = f" (A new search with `{option}` accepts that.)" if option else ""
-        others = counted(len(broken) - 1, "other was", "others were")
-        also = f" {others} refused, too." if len(broken) > 1 else ""
-        return (
-            f"Configuration {number} was better in the search, but {refusal(archive, number)}. So nothing is "
-            f"recommended.{also} {LONGER}.{allowed}"
         )
     if archive.refused:
         names = ", ".join(map(str, archive.refused))

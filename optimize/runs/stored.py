@@ -102,8 +102,7 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
     with _understood(study):
         kept = attributes.get(RECOMMENDATIONS, ())
         recommendations = TypeAdapter(tuple[Recommendation, ...]).validate_python(kept)
-        refused = {int(number): tuple(names) for number, names in attributes.get(REFUSED, {}).items()}
-        blamed = TypeAdapter(dict[int, Harm]).validate_python(attributes.get(BLAMED, {}))
+        refused, blamed = refusals_of(attributes)
     table = RunTable(settings, found.runs)
     entries = list[Entry]()
     for number, trial in sorted(found.trials.items()):
@@ -126,6 +125,12 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
         archive, recommendations=recommendations, refused=refused, blamed=blamed, remarks=remarks
     )
     return SearchResult(settings, archive, notes, times=times_of(found.trials))
+
+
+def refusals_of(attributes: Mapping[str, Any]) -> tuple[dict[int, tuple[str, ...]], dict[int, Harm]]:
+    """What a search refused to recommend, and for what, by number; see `Archive`."""
+    refused = {int(number): tuple(names) for number, names in attributes.get(REFUSED, {}).items()}
+    return refused, TypeAdapter(dict[int, Harm]).validate_python(attributes.get(BLAMED, {}))
 
 
 def settings_of(stored: Mapping[str, Any], study: str | Path) -> Settings:
