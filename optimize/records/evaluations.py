@@ -197,12 +197,13 @@ class Archive:
     def broken(self) -> set[int]:
         """Numbers of the configurations that broke a constraint when they were to be recommended."""
         bounded = {one.metric for one in self.constraints}
-        lost = {number: harm.metric for number, harm in self.blamed.items()}  # or the wait that was too long
-        return {
-            number
-            for number, metrics in self.refused.items()
-            if not bounded.isdisjoint(metrics) and metrics[0] != lost.get(number)
-        }
+        some = {number for number, metrics in self.refused.items() if not bounded.isdisjoint(metrics)}
+        return {number for number in some if not self.lost(number)}
+
+    def lost(self, number: int) -> bool:
+        """Whether a configuration was refused for an objective, lost or much worse, not for a constraint."""
+        harm = self.blamed.get(number)
+        return harm is not None and self.refused.get(number, ())[:1] == (harm.metric,)
 
     @property
     def heading(self) -> str:

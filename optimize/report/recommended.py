@@ -112,7 +112,7 @@ def refusal(archive: Archive, number: int) -> str:
     rule = next((one for one in archive.constraints if one.metric == broken[0] and not option), None)
     worst = archive.blamed.get(number)
     told = f": {harm_text(worst)}" if worst else ""
-    if worst and worst.metric == broken[0]:
+    if worst and archive.lost(number):
         does = "loses its gain" if worst.replay else "worsens an objective by over half"
     else:
         does = f"{does} than the baseline" if rule is None else f"breaks {rule}"
