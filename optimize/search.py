@@ -40,7 +40,7 @@ from gridtune.scenarios.execution.log_noise import doubts, replay_weight, with_n
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.results.locks import begun_folder
 from gridtune.scenarios.tables.search import SearchSpec
-from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
+from gridtune.scenarios.workers.local_workers import interruptible
 from gridtune.scenarios.workers.pool import Pool
 from gridtune.threads import one_thread
 
@@ -94,7 +94,7 @@ def search(
         for note in notes:
             running.note(f"note: {note}")
         try:
-            with sigterm_as_interrupt():
+            with interruptible():
                 archive = _searched(config, running, study)
         except BaseException as error:
             workers.abort()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import gridtune.scenarios.workers.pool as pool_module
-from gridtune.scenarios.workers.local_workers import LocalProcesses, WorkerDiedError, Workers
+from gridtune.scenarios.workers.local_workers import LocalProcesses, WorkerDiedError, Workers, interruptible
 from gridtune.scenarios.workers.pool import Pool, TaskError
 from tests.processes import PATIENCE, environment, heed_interrupts, until
 
@@ -241,7 +241,7 @@ SLEEPER = """
 import os, sys, time
 from pathlib import Path
 from gridtune.scenarios.workers.pool import Pool
-from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
+from gridtune.scenarios.workers.local_workers import interruptible
 
 def sleep(folder):
     Path(folder, str(os.getpid())).touch()
@@ -249,7 +249,7 @@ def sleep(folder):
 
 if __name__ == "__main__":
     try:
-        with sigterm_as_interrupt(), Pool(2) as pool:
+        with interruptible(), Pool(2) as pool:
             pool.map(sleep, [sys.argv[1]] * 4)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -278,6 +278,23 @@ def test_workers_end_with_their_parent(tmp_path, sent, code):
     assert parent.wait(PATIENCE) == code
     assert "Traceback" not in parent.stderr.read()
     until(lambda: not any(_alive(int(path.name)) for path in pids.iterdir()))
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_an_interrupt_even_where_a_library_makes_another_error_of_it(sent):
+    def compare():
+        try:
+            signal.raise_signal(sent)
+        except KeyboardInterrupt:
+            raise TypeError("cannot compare") from None
+
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        compare()
+
+
+def test_an_error_without_a_signal_stays_what_it_is():
+    with pytest.raises(TypeError, match="cannot compare"), interruptible():
+        raise TypeError("cannot compare")
 
 
 INTERRUPTED_START = """

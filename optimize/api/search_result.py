@@ -32,7 +32,7 @@ from gridtune.scenarios.results.frames import as_html
 from gridtune.scenarios.results.locks import own_folder
 from gridtune.scenarios.results.text import WIDTH
 from gridtune.scenarios.whole_files import replace_text
-from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
+from gridtune.scenarios.workers.local_workers import interruptible
 
 if TYPE_CHECKING:
     import optuna
@@ -346,7 +346,7 @@ class Study:
             prepare(case)
         heard = progress_of(progress)
         try:
-            with sigterm_as_interrupt(), workers(processes, dask, *cases) as pool:
+            with interruptible(), workers(processes, dask, *cases) as pool:
                 made = explain(
                     self.details, self.settings, evaluation,
                     replications=replications, ablate=ablate, pool=pool, progress=heard,

@@ -23,7 +23,7 @@ from gridtune.scenarios.results.files import writable_folder, write_json
 from gridtune.scenarios.results.locks import own_folder, results_folder
 from gridtune.scenarios.results.text import text_table, wrapped
 from gridtune.scenarios.whole_files import replace_text
-from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
+from gridtune.scenarios.workers.local_workers import interruptible
 
 FIRST = 3  # parameters that are named for each objective
 
@@ -87,7 +87,7 @@ def _of_scenario(asked: SensitivityRequest) -> Sensitivity:
     if asked.plot is not None:  # before anything long is computed
         writable_folder(asked.plot.parent)
     pool_of = workers(asked.jobs or os.cpu_count() or 1, asked.dask, scenario)
-    with sigterm_as_interrupt(), pool_of as pool, results_folder(asked.out):
+    with interruptible(), pool_of as pool, results_folder(asked.out):
         return simulated_sensitivity(
             scenario, plan, objectives_of(wanted),
             replications=asked.replications or 1, pool=pool, progress=progress,

@@ -109,17 +109,26 @@ def stop(executor: Executor) -> None:
 
 
 @contextmanager
-def sigterm_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM do what Ctrl-C does, so that both end a command in the same tidy way.
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM end the block by a `KeyboardInterrupt`, whatever else they cause.
 
-    Does nothing outside the main thread, where handlers cannot be set.
+    A library's C code may replace the exception of a signal's handler by one of its own: NumPy does so while
+    it compares structured arrays. Does nothing outside the main thread, where handlers cannot be set.
     """
+    came = False
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal came
+        came = True
         raise KeyboardInterrupt
 
-    with _handled(interrupt, signal.SIGTERM):
-        yield
+    with _handled(interrupt, signal.SIGINT, signal.SIGTERM):
+        try:
+            yield
+        except Exception as error:
+            if came:
+                raise KeyboardInterrupt from error
+            raise
 
 
 @contextmanager
