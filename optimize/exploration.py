@@ -8,9 +8,8 @@ import numpy as np
 
 from gridtune.optimize.budget import Meter
 from gridtune.optimize.front.hypervolume import hypervolume
-from gridtune.optimize.inference.gaussian_process import posterior_means
 from gridtune.optimize.records.evaluations import Evaluation
-from gridtune.optimize.replication.compare import non_dominated, signs
+from gridtune.optimize.replication.compare import costs, non_dominated, signs
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.samplers import Sampler, samplers
 from gridtune.optimize.search_space.constraints import Excesses, excesses, feasible
@@ -107,12 +106,11 @@ class Exploration:
         """Why the search may end; empty if the last evaluations added to the front, or it is early.
 
         The hypervolume of all configurations so far is compared with that of all but the last `WINDOW` of
-        them, both by the posterior means of all runs so far: maxima of observed values grow for ever, by
-        noise. The search has converged when that is less than `TOLERANCE` more.
+        them, both by means. The search has converged when that is less than `TOLERANCE` more.
 
         Source: T. Wagner, H. Trautmann and B. Naujoks, OCD: Online Convergence Detection for Evolutionary
             Multi-Objective Algorithms, EMO 2009 (a window of a quality indicator; there with a test of its
-            variance, here with the noise taken out first).
+            variance).
         """
         known = [one for one in self.evaluator.entries if isinstance(one, Evaluation)]
         if len(known) < self._next_look:
@@ -120,7 +118,7 @@ class Exploration:
         self._next_look = len(known) + STEP
         early = round((1 - WINDOW) * len(known))
         objectives = self.settings.objectives
-        values = posterior_means(known, objectives)
+        values = costs([one.objectives for one in known], objectives)
         allowed = np.array([feasible(one, self.settings.constraints) for one in known])
         before = now = 0.0
         if allowed.any():

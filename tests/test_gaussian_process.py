@@ -8,7 +8,6 @@ from scipy.stats import t as student
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.inference.gaussian_process import best_layers, posterior_of, runs_of
-from gridtune.optimize.inference.gaussian_process import posterior_means as expected
 from gridtune.optimize.inference.noise import (
     beyond_effects,
     degrees_of_freedom,
@@ -19,7 +18,7 @@ from gridtune.optimize.inference.noise import (
 )
 from gridtune.optimize.inference.surrogate_model import WIDE, _start, coordinates_of, sampled
 from gridtune.optimize.records.difference import Difference, difference
-from gridtune.optimize.replication.compare import common_scale, costs, level, non_dominated, signs
+from gridtune.optimize.replication.compare import adjusted_means, costs, level, non_dominated, signs
 from gridtune.optimize.replication.guards import OF_CLASS, TOLERANCE
 from gridtune.optimize.replication.shortlist import promising
 from tests.fronts import COMPLETED, UNFAIR, estimate, evaluation, search
@@ -79,9 +78,7 @@ def test_costs_are_turned_and_on_the_replications_that_all_have():
     assert costs(rows, TWO).tolist() == [[2.0, -6.0], [3.0, -7.0]]
     assert costs([], TWO).shape == (0, 2)
     assert signs(TWO).tolist() == [1.0, -1.0]
-    few = common_scale(
-        np.array([[[1.0, 3.0, 8.0]], [[2.0, 4.0, -99.0]], [[5.0, -99.0, -99.0]]]), np.array([3, 2, 1])
-    )
+    few = adjusted_means(np.array([[[1.0, 3.0, 8.0]], [[2.0, 4.0, np.nan]], [[5.0, np.nan, np.nan]]]))
     assert few[:, 0] == pytest.approx([4.0, 3.0 + 2.0, 5.0 + 1.0 + 2.0])
 
 
@@ -116,11 +113,12 @@ def test_what_is_expected_lies_between_the_configurations_own_mean_and_that_of_s
         evaluation(k, (UNFAIR,), (tuple(0.5 * k + draw.normal(0, 1, 3)),), values={"a": k}) for k in range(30)
     ]
     means = np.array([one.objectives["unfairness"].mean for one in configurations])
-    found = expected(configurations, (UNFAIR,))[:, 0]
+    posterior = posterior_of(configurations, (UNFAIR,))
+    found = np.array([posterior.means(k)[0] for k in range(30)])
     truth = 0.5 * np.arange(30)
     assert abs(found - truth).mean() < 0.8 * abs(means - truth).mean()
     once = [evaluation(k, (UNFAIR,), (float(k),), values={"a": k}) for k in range(3)]
-    assert expected(once, (UNFAIR,))[:, 0] == pytest.approx([0, 1, 2])
+    assert posterior_of(once, (UNFAIR,)) is None
 
 
 def test_a_posterior_takes_three_configurations():

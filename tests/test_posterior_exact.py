@@ -48,28 +48,6 @@ def test_the_model_is_about_the_best_layers_and_who_is_in_it_anyway(monkeypatch,
     assert gaussian_process.best_layers(layered(), always) == list(chosen)
 
 
-def test_posterior_means_and_beyond_the_model_plain_ones_on_its_level(
-    monkeypatch,
-):
-    rng = np.random.default_rng(5)
-    values = layered() + rng.normal(0, 0.3, (7, 2, 2))
-    study = [evaluated(k, tuple(row[0]), tuple(-row[1])) for k, row in enumerate(values)]
-    monkeypatch.setattr(gaussian_process, "JOINT", 5)
-    chosen = gaussian_process.best_layers(values)
-    model = gaussian_process.fit(values[chosen], [study[k].values for k in chosen], draws=1).means
-    found, plain = (
-        gaussian_process.posterior_means(study, OBJECTIVES),
-        gaussian_process._adjusted_means(values),
-    )
-    assert found[chosen] == pytest.approx(model)
-    left = [k for k in range(7) if k not in chosen]
-    assert found[left] - model[0] == pytest.approx(plain[left] - plain[chosen[0]])
-    once = [evaluated(k, row[0][:1], -row[1][:1]) for k, row in enumerate(values)]
-    assert gaussian_process.posterior_means(once, OBJECTIVES) == pytest.approx(
-        gaussian_process._adjusted_means(values[:, :, :1])
-    )
-
-
 def test_nothing_is_fitted_to_configurations_without_a_run_or_without_two():
     values = layered()
     assert gaussian_process.fit(values[:0], []) is None

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from gridtune.optimize.inference.noise import explained, least_squares, noise_of
+from gridtune.optimize.inference.noise import least_squares, noise_of
 from gridtune.optimize.inference.surrogate_model import (
     Distances,
     Fitted,
@@ -30,8 +30,16 @@ from gridtune.optimize.inference.surrogate_model import (
     sampled,
 )
 from gridtune.optimize.records.difference import Difference
-from gridtune.optimize.records.evaluations import Evaluation, Objective, Value, replications
-from gridtune.optimize.replication.compare import Array, non_dominated, signs
+from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
+from gridtune.optimize.replication.compare import (
+    Array,
+    adjusted_means,
+    by_objective,
+    explained,
+    non_dominated,
+    signs,
+    stacked,
+)
 from gridtune.threads import one_thread
 
 FEWEST = 3  # configurations: beside the baseline, one says nothing of how much means vary
@@ -180,56 +188,23 @@ def posterior_of(
     return StudyPosterior(found, numbers, numbers if rivals is None else rivals, objectives)
 
 
-def posterior_means(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
-    """Posterior mean of each configuration, to be minimised; plain means where noise cannot be estimated."""
-    values = runs_of(evaluations, objectives)
-    means = _adjusted_means(values)
-    chosen = best_layers(values)
-    found = fit(values[chosen], [evaluations[at].values for at in chosen], draws=1)
-    if found is not None:
-        # Those that are left out are as far from the front as they look.
-        means += found.means[0] - means[chosen[0]]
-        means[chosen] = found.means
-    return np.asarray(means)
-
-
 def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
     """Values of each run, to be minimised, configurations x objectives x replications; the search's first.
 
     They are nan where a configuration was not run.
     """
-    parts = []
-    for each in zip(*((one.objectives, one.validated, one.confirmed) for one in evaluations), strict=True):
-        most = max(replications(known or {}) for known in each)
-        values = np.full((len(evaluations), len(objectives), most), np.nan)
-        for at, known in enumerate(each):
-            for column, objective in enumerate(objectives if known else ()):
-                some = known[objective.name].values
-                values[at, column, : len(some)] = some
-        parts.append(values)
-    return np.asarray(np.concatenate(parts, axis=2) * signs(objectives)[:, None])
+    each = ((one.objectives, one.validated or {}, one.confirmed or {}) for one in evaluations)
+    return np.concatenate([stacked(part, objectives) for part in zip(*each, strict=True)], axis=2)
 
 
 def best_layers(runs: Array, always: Sequence[int] = ()) -> list[int]:
     """Positions of the configurations that may be on the front, at most `JOINT`, and some that always are."""
-    means = _adjusted_means(runs)
+    means = adjusted_means(runs)
     chosen = set(always)
     while len(chosen) < JOINT and (left := [at for at in range(len(means)) if at not in chosen]):
         layer = [left[at] for at in non_dominated(means[left])]
         chosen.update(layer[: JOINT - len(chosen)])
     return sorted(chosen)
-
-
-def _adjusted_means(runs: Array) -> Array:
-    """Mean-adjusted values: configurations x objectives, without the effect of each replication."""
-    seen, columns = _columns(runs)
-    return np.stack([explained(column, seen)[1] for column in columns], axis=1)
-
-
-def _columns(runs: Array) -> tuple[Array, Array]:
-    """Which configuration was run in which replication, and runs by objective, 0 where there is none."""
-    seen = np.asarray(np.isfinite(runs).all(axis=1))
-    return seen, np.moveaxis(np.where(seen[:, None, :], runs, 0.0), 1, 0)
 
 
 def fit(
@@ -249,7 +224,7 @@ def fit(
         seed: of the samples.
         apart: position of a configuration whose mean is inferred from its own runs alone.
     """
-    seen, columns = _columns(values)
+    seen, columns = by_objective(values)
     counts = seen.sum(axis=1)
     if not len(values) or counts.max() < 2 or counts.min() < 1:
         return None

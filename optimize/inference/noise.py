@@ -18,28 +18,12 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import beta
 
-from gridtune.optimize.replication.compare import Array
+from gridtune.optimize.replication.compare import SINGULAR, Array, explained
 
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9, 0.98)  # of their noise that equal configurations would have in common
 PRIOR = beta(3, 2)  # of that share
-SINGULAR = 1e-9  # of the largest eigenvalue: what is less is 0, but for rounding
 LEAST_SHOWN = 1e-6  # of the noise of a run, that all residuals show
 LEAST_SHARED, MOST_SHARED = 1e-9, 1e6  # variance of replication effects, in that of a run
-
-
-def explained(runs: Array, seen: Array) -> tuple[Array, Array, Array]:
-    """Replication effects, means of configurations without them, and residuals.
-
-    The effects are least squares, 0 in the mean over replications.
-    """
-    counts = seen.sum(axis=1)
-    off = np.where(seen, runs - (runs.sum(axis=1) / counts)[:, None], 0.0)
-    normal = np.diag(seen.sum(axis=0)) - (seen / counts[:, None]).T @ seen
-    effects = np.linalg.pinv(normal, rcond=SINGULAR, hermitian=True) @ off.sum(axis=0)
-    effects -= effects.mean()
-    rest = np.where(seen, runs - effects, 0.0)
-    means = rest.sum(axis=1) / counts
-    return effects, means, np.where(seen, rest - means[:, None], 0.0)
 
 
 def noise_of(rest: Array, means: Array, seen: Array, similar: Array) -> tuple[Array, float]:

@@ -84,14 +84,8 @@ def harms_of_replay(
 
     See `harms`.
     """
-    found = []
-    content = baseline.get(UNHAPPY) == changed.get(UNHAPPY) == 0
-    for name in sorted(baseline.keys() & changed.keys() - (SATISFACTION if content else set())):
-        known, before, after = _watched(name), baseline[name], changed[name]
-        gap = after - before
-        if known is not None and isfinite(before) and isfinite(after) and _worse(known, gap):
-            found.append(Harm(name, known.unit, before, after, gap, gap, replay=True, load=load))
-    return _told(found)
+    before, after = ({name: (side[name],) for name in sorted(side)} for side in (baseline, changed))
+    return tuple(replace(one, replay=True, load=load) for one in harms(before, after, ()))
 
 
 def harms_in_some(baseline: Runs, changed: Runs, told: Collection[str]) -> tuple[Harm, ...]:

@@ -6,8 +6,7 @@ replications that they share: the others may have been easier.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,53 +15,70 @@ from gridtune.optimize.records.evaluations import Estimate, Objective, replicati
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+SINGULAR = 1e-9  # of the largest eigenvalue: what is less is 0, but for rounding
 
-def costs(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objective]) -> Array:
+
+def costs(estimates: Sequence[Mapping[str, Estimate]], objectives: Sequence[Objective]) -> Array:
     """Means as a matrix to be minimised, a row per configuration and a column per objective.
 
     Maximised objectives are negated. Values are rounded to the objective's resolution, and where it has none
     differences below 1e-12 of its size are a tie. Where numbers of replications differ, the means are
-    adjusted to the replications of the configuration that has most; see `common_scale`.
+    adjusted for what the replications did; see `adjusted_means`.
     """
-    means = np.array([[row[o.name].mean for o in objectives] for row in estimates], dtype=float)
-    turned = signs(objectives)
-    means = means.reshape(len(estimates), len(objectives)) * turned
-    counts = np.array([replications(row) for row in estimates])
-    if len(estimates) and counts.min() < counts.max():
-        each = [[row[objective.name].values for objective in objectives] for row in estimates]
-        means = common_scale(padded(each, len(objectives)) * turned[:, None], counts)
+    if len({replications(row) for row in estimates}) > 1:
+        means = adjusted_means(stacked(estimates, objectives))
+    else:
+        rows = [[row[objective.name].mean for objective in objectives] for row in estimates]
+        means = np.array(rows, dtype=float).reshape(len(estimates), len(objectives)) * signs(objectives)
     return level(means, [objective.resolution for objective in objectives])
 
 
-def common_scale(values: Array, counts: Array) -> Array:
-    """Mean-adjusted values, configurations x objectives, as if all had equally many replications.
+def stacked(estimates: Sequence[Mapping[str, Estimate]], objectives: Sequence[Objective]) -> Array:
+    """Values of each run, to be minimised: configurations x objectives x replications; nan where not run."""
+    most = max(map(replications, estimates), default=0)
+    values = np.full((len(estimates), len(objectives), most), np.nan)
+    for row, known in zip(values, estimates, strict=True):
+        for column, objective in zip(row, objectives if known else (), strict=False):
+            some = known[objective.name].values
+            column[: len(some)] = some
+    return values * signs(objectives)[:, None]
 
-    From k replications to the next larger number l that any configuration has, the configurations with at
-    least l show how much the further replications change a mean; the means over k are shifted by the average
-    of that. This is the usual estimate for monotone missing data, with additive effects of replications and
-    configurations. Two configurations are thus compared on the replications that both have.
+
+def adjusted_means(runs: Array) -> Array:
+    """Means of configurations without the effect of each replication, by objective.
 
     Args:
-        values: configurations x objectives x replications; what is beyond a configuration's number does not
-            count.
-        counts: replications of each configuration, at least 1.
+        runs: as `stacked` gives them.
 
-    Source: R. Little and D. Rubin, Statistical Analysis with Missing Data, 3rd edition, 2019, chapter 7.
+    Source: R. Little and D. Rubin, Statistical Analysis with Missing Data, 3rd edition, 2019, chapter 7
+        (unbalanced data with additive effects).
     """
-    mask = np.arange(values.shape[2]) < counts[:, None]
-    means = np.where(mask[:, None, :], values, 0.0).sum(axis=2) / counts[:, None]
-    for few, more in pairwise(np.unique(counts).tolist()):
-        longer = values[counts >= more]
-        step = longer[:, :, :more].mean(axis=2) - longer[:, :, :few].mean(axis=2)
-        means[counts <= few] += step.mean(axis=0)
-    return np.asarray(means)
+    seen, columns = by_objective(runs)
+    return np.stack([explained(column, seen)[1] for column in columns], axis=1)
 
 
-def padded(each: Sequence[Sequence[Sequence[float]]], columns: int) -> Array:
-    """Single values, configurations x columns x replications; 0 where a configuration has no more."""
-    most = max((len(known) for row in each for known in row), default=0)
-    filled = [[[*known, *[0.0] * (most - len(known))] for known in row] for row in each]
-    return np.array(filled, dtype=float).reshape(len(each), columns, most)
+def by_objective(runs: Array) -> tuple[Array, Array]:
+    """Which configuration was run in which replication, and runs by objective, 0 where there is none."""
+    seen = np.asarray(np.isfinite(runs).all(axis=1))
+    return seen, np.moveaxis(np.where(seen[:, None, :], runs, 0.0), 1, 0)
+
+
+def explained(runs: Array, seen: Array) -> tuple[Array, Array, Array]:
+    """Replication effects, means of configurations without them, and residuals, of one objective.
+
+    The effects are least squares, 0 in the mean over replications.
+
+    Args:
+        runs, seen: configurations x replications; see `by_objective`.
+    """
+    counts = seen.sum(axis=1)
+    off = np.where(seen, runs - (runs.sum(axis=1) / counts)[:, None], 0.0)
+    normal = np.diag(seen.sum(axis=0)) - (seen / counts[:, None]).T @ seen
+    effects = np.linalg.pinv(normal, rcond=SINGULAR, hermitian=True) @ off.sum(axis=0)
+    effects -= effects.mean()
+    rest = np.where(seen, runs - effects, 0.0)
+    means = rest.sum(axis=1) / counts
+    return effects, means, np.where(seen, rest - means[:, None], 0.0)
 
 
 def non_dominated(values: Array) -> list[int]:

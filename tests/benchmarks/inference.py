@@ -37,7 +37,7 @@ SHOWN = {
 
 
 def no_effects(runs: Array, seen: Array) -> tuple[Array, Array, Array]:
-    """As `noise.explained`, without effects of replications."""
+    """As `compare.explained`, without effects of replications."""
     means = runs.sum(axis=1) / seen.sum(axis=1)
     return np.zeros(runs.shape[1]), means, np.where(seen, runs - means[:, None], 0.0)
 
