@@ -431,8 +431,30 @@ def test_a_calibration_holds_only_if_it_does_on_both_parts_of_the_log(later, fit
         return SimpleNamespace(ratio=ratio, misfit=1.0, mean=ratio * logged, logged=logged)
 
     plain, best = SimpleNamespace(tested=part(later)), SimpleNamespace(fitted=part(fitted))
-    found = SimpleNamespace(tested=part(later), best=best, plain=plain)
+    found = SimpleNamespace(tested=part(later), best=best, plain=plain, guessed=part(later))
     verdict = _verdict(found, "weeks")
     assert said in verdict
     assert f"{later:.2f}" in verdict
     assert f"{fitted:.2f}" in verdict
+
+
+@pytest.mark.parametrize(
+    ("plain", "guessed", "said"),
+    [
+        (0.3, 0.3, "."),
+        (0.1, 0.3, "; nearer is EASY on all nodes."),
+        (0.3, 0.1, "; nearer is persistence."),
+        (0.1, 0.1, "; nearer are EASY on all nodes and persistence."),
+    ],
+)
+def test_the_verdict_names_what_is_nearer_to_the_log_than_the_calibrated_site(plain, guessed, said):
+    def part(misfit):
+        return SimpleNamespace(ratio=1.0, mean=500.0, logged=500.0, misfit=misfit)
+
+    found = SimpleNamespace(
+        tested=part(0.2),
+        best=SimpleNamespace(fitted=part(0.2)),
+        plain=SimpleNamespace(tested=part(plain)),
+        guessed=part(guessed),
+    )
+    assert _verdict(found, "weeks").endswith(f"(within a factor of 1.25, or a minute){said}")

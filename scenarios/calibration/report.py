@@ -125,7 +125,9 @@ def _verdict(found: Calibration, kind: str) -> str:
         f"On the {kind} held back waits are {tested.ratio:.2f} times those of the log, on those fitted to "
         f"{fitted.ratio:.2f} times"
     )
-    nearer = "; EASY on all nodes is nearer" if found.plain.tested.misfit < tested.misfit else ""
+    rivals = {"EASY on all nodes": found.plain.tested, "persistence": found.guessed}
+    better = [name for name, rival in rivals.items() if rival.misfit < tested.misfit]
+    nearer = f"; nearer {'is' if len(better) == 1 else 'are'} {' and '.join(better)}" if better else ""
     if not holds(found):
         return (
             f"{claim}{nearer}. So the calibration does not hold: waits depend on what is not simulated, or "
