@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -42,8 +43,8 @@ def _known_settings(rows: dict[str, Any]) -> Iterator[str]:
         exact = sum(one == row["made_by"] for one, row in zip(found, rows.values(), strict=True))
         those = "all" if exact == len(rows) else f"{exact} of them"
         yield (
-            f"\nAs a test, {len(rows)} logs were simulated with known settings. `calibrate` found the right "
-            f"settings for {those}."
+            f"\nAs a test, gridtune's own simulator made {len(rows)} logs with known settings; `calibrate` "
+            f"found the right settings for {those}."
         )
 
 
@@ -51,7 +52,7 @@ def held_out_table(rows: list[dict[str, Any]]) -> str:
     """A row for each recommendation: what later weeks say of it; then the searches without one."""
     lines = [
         "| log | seed | mean slow-down | longest wait, h | worse metrics | named | in some runs "
-        "| at 20 % more load | worst not named |",
+        "| at 20 % more load | worst not listed |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---|",
     ]
     for row in sorted(rows, key=lambda row: (row["log"], row["seed"])):
@@ -70,13 +71,12 @@ def held_out_table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def my_log_table(rows: list[dict[str, Any]]) -> str:
-    """How long the commands of the page for administrators took, by their kind."""
-    lines = ["| command | calls | seconds | CPU seconds |", "|---|---:|---:|---:|"]
-    kinds = [row["command"].split()[1] for row in rows]
-    for kind in dict.fromkeys(kinds):
-        some = [row for row, known in zip(rows, kinds, strict=True) if known == kind]
-        wall, cpu = (sum(row[name] for row in some) for name in ("seconds", "cpu"))
-        lines.append(f"| `{kind}` | {len(some)} | {wall:.0f} | {cpu:.0f} |")
+def my_log_time(rows: list[dict[str, Any]]) -> str:
+    """How long the commands of the page for administrators took, and the two longest of them."""
+    jobs = re.search(r"([\d,]+) kept", rows[0]["text"])
+    assert jobs is not None
     wall, cpu = (sum(row[name] for row in rows) for name in ("seconds", "cpu"))
-    return "\n".join([*lines, f"| all | {len(rows)} | {wall:.0f} | {cpu:.0f} |"])
+    longest = sorted(rows, key=lambda row: -row["seconds"])[:2]
+    told = " and ".join(f"`{row['command'].split()[1]}` {row['seconds']:.0f} s" for row in longest)
+    took = f"{wall:.0f} s ({cpu:.0f} s of CPU time)"
+    return f"For {jobs[1]} jobs, {len(rows)} commands took {took}, of which {told}."

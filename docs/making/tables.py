@@ -128,7 +128,7 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "systems/dirac.md": {"parallel": parallel_table},
     "calibrating.md": {"calibrated": batch_tables.calibrated_table},
     "systems/batch.md": {"held_out": batch_tables.held_out_table},
-    "my-log.md": {"my_log": batch_tables.my_log_table, "my_log_slurm": batch_tables.my_log_table},
+    "my-log.md": {"my_log": batch_tables.my_log_time, "my_log_slurm": batch_tables.my_log_time},
     "performance.md": {
         "peers": speed_tables.peers_table,
         "scaling": speed_tables.scaling_table,
