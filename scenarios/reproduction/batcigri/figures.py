@@ -60,7 +60,7 @@ def draw_overhead(path: Path, overheads: Sequence[float], mu: float, sigma: floa
 
 def draw_signals(path: Path, runs: Mapping[str, Mapping[str, Series]], priority: tuple[float, float]) -> None:
     """Figure 4: the signals of several runs of one scenario, with the priority job's time shaded."""
-    note = "one value per cycle; shaded: the priority job; dotted: the reference"
+    note = "one value per cycle; shaded: the priority job"
     with picture(path, 8.6, 5.6, "Signals of the harvester", note) as drawing:
         panels = drawing.subplots(2, 2, sharex=True)
         for axes, (name, label) in zip(panels.flat, PANELS, strict=True):
