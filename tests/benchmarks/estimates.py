@@ -82,8 +82,9 @@ def told(rows: list[dict[str, Any]]) -> str:
     return (
         f"In {searches} searches of {names} ({BUDGET} configurations each), half of the estimated means "
         f"were off by\nless than {half}, 90 % by less than {nine}, the worst by {worst}. Without logarithms, "
-        f"the last two numbers are {other_nine} and {other_worst}.\n{held} of the 95 % intervals of "
-        f"differences from the baseline contained the true one ({other_held} without)."
+        f"90 % were off by less than\n{other_nine}, the worst by {other_worst}. "
+        f"{held} of the 95 % intervals of differences from the baseline contained the true one\n"
+        f"(without logarithms: {other_held})."
     )
 
 
