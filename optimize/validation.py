@@ -94,13 +94,13 @@ class Validation:
 
     def _on_front(self) -> list[str]:
         """Keys of the configurations on the front, by what is known so far."""
-        return [key(one.evaluation.values) for one in front(self.evaluator.archive).on_front]
+        return [key(one.values) for one in front(self.evaluator.archive).on_front]
 
     def _best(self) -> list[str]:
         """Keys of those with the best estimated mean of an objective."""
         found = front(self.evaluator.archive)
         best = found.costs(found.on_front).argmin(axis=0).tolist() if found.on_front else []
-        return [key(found.on_front[at].evaluation.values) for at in best]
+        return [key(found.on_front[at].values) for at in best]
 
     def _promising(self, able: Sequence[Evaluation]) -> list[Evaluation]:
         """Those that add most to the hypervolume, by a surrogate model of the means."""

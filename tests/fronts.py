@@ -103,7 +103,7 @@ def search(configurations=60, *, objectives=3, replications=4, validation=8, see
     found = Archive("regular", "diet/day-regular", goals, tuple(made), failed, 1, replications)
     if not validation:
         return found
-    short = {member.evaluation.number for member in front(found).members}
+    short = {member.number for member in front(found).members}
     tested = tuple(
         evaluation(
             e.number,
@@ -131,8 +131,8 @@ def advised(found, most=2):
     made, seen = [], {found.archive.baseline}
     for objective in found.objectives:
         sign = 1 if objective.direction == "minimize" else -1
-        left = [one for one in found.on_front if one.evaluation.number not in seen]
-        best = min(left, key=lambda one: sign * found.value(one.evaluation.number, objective)).evaluation
+        left = [one for one in found.on_front if one.number not in seen]
+        best = min(left, key=lambda one: sign * found.value(one.number, objective))
         seen.add(best.number)
         known = {one.metric.name: one for one in gains(found, best)}
         changed = [

@@ -241,7 +241,8 @@ def test_a_search_has_the_numbers_of_the_command_line(study):
     assert estimated == pytest.approx(front["unfairness"][front["on_front"]].tolist(), abs=1e-4)
     table = study.configurations
     assert len(table) == made["evaluations"] == 8
-    kept = {n for one in study.details.on_front for n in (one.evaluation.number, *one.equivalents)}
+    details = study.details
+    kept = {n for one in details.on_front for n in (one.number, *details.equals(one.number))}
     assert set(table.index[table["on_front"]]) == kept
     assert table["client.dispatch"].dtype == "category"
     assert table["completed_search_se"].dtype == float
@@ -290,7 +291,7 @@ def test_failed_configurations_are_rows_that_say_why(scenario, tmp_path):
 
 
 def test_a_configuration_of_a_search_can_be_run_and_explained(study):
-    number = study.details.on_front[-1].evaluation.number
+    number = study.details.on_front[-1].number
     chosen = study.at(str(number))
     assert chosen.document == study.at(number).document
     assert study.at("baseline").active == study.scenario.active
@@ -328,7 +329,7 @@ def test_former_names_warn(scenario, study):
 
 def test_what_is_shown_is_short(scenario, result, study):
     made = gt.sweep(scenario, {"workload.count": [1, 2]})
-    why = study.explain(study.details.on_front[-1].evaluation.number, replications=1, ablate=False, jobs=1)
+    why = study.explain(study.details.on_front[-1].number, replications=1, ablate=False, jobs=1)
     run = gt.Result(scenario, 1, result.runs, result.tables)
     for one in (scenario, result, run, made, study, why):
         assert len(repr(one)) < 200, one
@@ -357,7 +358,7 @@ def reachable(root, path, seen, depth=4):
 
 @pytest.mark.filterwarnings("ignore:.* is now called")
 def test_what_a_notebook_meets_on_the_way_is_short_too(scenario, result, study):
-    why = study.explain(study.details.on_front[-1].evaluation.number, replications=2, jobs=1)
+    why = study.explain(study.details.on_front[-1].number, replications=2, jobs=1)
     model = gt.GridModel(scenario=scenario, seed=1)
     seen, met = {}, {}
     for name, root in {"study": study, "why": why, "result": result, "model": model}.items():

@@ -202,9 +202,9 @@ def test_nothing_is_recommended_that_is_not_better_than_the_baseline_beyond_nois
 
 def test_the_baseline_is_on_the_front_only_if_nothing_dominates_it():
     dominated = front(with_baseline(noise(0), noise(1, better=4.0)))
-    assert [m.evaluation.number for m in dominated.on_front] == [1]
+    assert [m.number for m in dominated.on_front] == [1]
     best = front(with_baseline(noise(0, better=4.0), noise(1)))
-    assert [m.evaluation.number for m in best.on_front] == [0]
+    assert [m.number for m in best.on_front] == [0]
 
 
 @pytest.mark.parametrize("name", ["federation/small", "dirac/search", "batch/replay", "egee/search"])
@@ -237,7 +237,7 @@ def test_a_change_in_words_has_its_interval_from_the_smaller_to_the_larger():
 
 def test_what_changes_is_told_by_all_runs_where_these_can_tell():
     found = front(noisy_search())
-    one, other = (member.evaluation for member in found.members[:2])
+    one, other = found.members[:2]
     told = [change for change in between(found, one, other) if change.difference.verdict != "equal"]
     assert told
     for change in told:

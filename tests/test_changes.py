@@ -150,20 +150,20 @@ def test_configurations_are_compared_on_validation_seeds_only_where_both_have_th
 )
 def test_what_was_equal_in_all_of_five_runs_is_the_same_whatever_the_posterior_expects(start, to, same):
     study = archive((UNFAIR,), (start,), (to,))
-    found = Front(study, (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS))
+    found = Front(study, (), (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS))
     assert between(found, *study.evaluations)[0].difference == (SAME if same else LESS)
 
 
 def test_validation_runs_of_one_configuration_alone_tell_how_rare_a_thing_is():
     study = archive((UNFAIR,), ((0,) * 5,), ((0,) * 5,), validation=[None, ((0, 1),)])
-    found = Front(study, (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS))
+    found = Front(study, (), (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS))
     assert between(found, *study.evaluations)[0].difference == LESS
 
 
 @pytest.mark.parametrize("pairs", [4, 5])
 def test_five_validation_runs_that_were_equal_overrule_the_posterior(pairs):
     study = archive((UNFAIR,), (1.0,), (2.0,), validation=[((0,) * pairs,)] * 2)
-    found = Front(study, (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS))
+    found = Front(study, (), (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS))
     assert between(found, *study.evaluations)[0].difference == (SAME if pairs == 5 else LESS)
 
 

@@ -94,12 +94,12 @@ def explained(kept, configuration, work=at_defaults, **options):
 
 def members(kept, dispatch):
     found = front(kept.archive)
-    return [m.evaluation for m in found.on_front if m.evaluation.values["client.dispatch"] == dispatch]
+    return [m for m in found.on_front if m.values["client.dispatch"] == dispatch]
 
 
 def some_configuration(kept):
     """A configuration of the front."""
-    return front(kept.archive).on_front[0].evaluation.number
+    return front(kept.archive).on_front[0].number
 
 
 def run_for_neighbours(kept, found):
@@ -131,7 +131,7 @@ def test_a_configuration_is_compared_with_the_scenario_itself(kept):
 
 
 def test_runs_again_what_the_front_was_validated_by(kept):
-    validated = [m.evaluation for m in front(kept.archive).members if m.evaluation.validated]
+    validated = [m for m in front(kept.archive).members if m.validated]
     configuration = max(validated, key=lambda one: len(one.validated["unfairness"].values))
     found = explained(kept, configuration.number, ablate=False)
     most = len(configuration.validated["unfairness"].values)
@@ -188,13 +188,13 @@ def test_neighbours_lie_on_either_side_in_every_objective(kept):
         )
     for at, objective in enumerate(known.objectives):
         here = known.means[configuration.number][at]
-        better = [m for m in known.on_front if known.means[m.evaluation.number][at] < here - 1e-9]
+        better = [m for m in known.on_front if known.means[m.number][at] < here - 1e-9]
         assert bool(better) == any(objective.name in one.better_in for one in around.neighbours)
 
 
 def test_a_configuration_off_the_front_is_told_what_dominates_it(kept, monkeypatch):
     monkeypatch.setenv("COLUMNS", "400")
-    on_front = {m.evaluation.number for m in front(kept.archive).members}
+    on_front = {m.number for m in front(kept.archive).members}
     dominated = [
         explained(kept, e.number, ablate=False)
         for e in kept.archive.evaluations[:12]
@@ -326,8 +326,7 @@ def with_baseline(tmp_path_factory):
 
 def test_what_the_front_has_judged_is_said_with_the_numbers_of_the_front(with_baseline):
     known, denied, compared = front(with_baseline.archive), 0, 0
-    for member in known.on_front[:3]:
-        evaluation = member.evaluation
+    for evaluation in known.on_front[:3]:
         if evaluation.number == known.archive.baseline:
             continue
         found = explained(with_baseline, evaluation.number, work=toy_with_baseline, ablate=False)
@@ -353,9 +352,9 @@ def far_from_what_was_searched(task):
 
 def test_validation_runs_that_deny_the_model_are_told(with_baseline):
     configuration = next(
-        m.evaluation.number
+        m.number
         for m in front(with_baseline.archive).on_front
-        if m.evaluation.values and m.evaluation.number != with_baseline.archive.baseline
+        if m.values and m.number != with_baseline.archive.baseline
     )
     found = explained(with_baseline, configuration, work=far_from_what_was_searched, ablate=False)
     note = next(note for note in found.notes if "against the baseline" in note)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridtune.optimize.front.changes import gains
-from gridtune.optimize.front.front import front
+from gridtune.optimize.front.front import front, keeps
 from gridtune.optimize.front.hypervolume import comparable, hypervolume, reference_point
 from gridtune.optimize.records.difference import Change, Difference, difference
 from gridtune.optimize.records.evaluations import Constraint
@@ -34,7 +34,7 @@ TWO = (UNFAIR, COMPLETED)
 
 
 def numbers(members):
-    return [getattr(member, "evaluation", member).number for member in members]
+    return [one.number for one in members]
 
 
 def test_the_front_holds_what_no_other_configuration_dominates_with_maximised_objectives_turned():
@@ -68,7 +68,7 @@ def test_of_equal_configurations_the_first_validated_counts_else_the_first(valid
 def test_configurations_that_differ_in_nothing_that_matters_are_one_member_that_names_the_others():
     found = front(archive(TWO, ((1, 2), (3, 4)), ((1, 2), (3, 4)), ((2, 1), (3, 4))))
     assert numbers(found.members) == [0, 2]
-    assert [member.equivalents for member in found.members] == [(1,), ()]
+    assert [found.equals(one.number) for one in found.members] == [(1,), ()]
 
 
 def test_configurations_without_a_finite_value_are_not_ranked():
@@ -99,9 +99,9 @@ def test_sums_in_another_order_are_a_tie():
 
 def chances_of(*runs):
     """The probabilities of configurations of one objective, by their runs."""
-    members = front(archive((UNFAIR,), *((tuple(one),) for one in runs))).members
-    known = {one.evaluation.number: one.probability_non_dominated for one in members}
-    return [known.get(number, 0.0) for number in range(len(runs))]
+    found = front(archive((UNFAIR,), *((tuple(one),) for one in runs)))
+    listed = numbers(found.members)
+    return [found.chance(number) if number in listed else 0.0 for number in range(len(runs))]
 
 
 def test_what_few_configurations_have_in_common_cancels_and_noise_alone_leaves_all_a_chance():
@@ -128,14 +128,14 @@ def test_without_noise_all_configurations_count_validated_or_not():
     found = front(study)
     assert found.certain
     assert numbers(found.on_front) == [0, 3, 1]
-    assert {one.probability_non_dominated for one in found.members} == {None}
+    assert {found.chance(one.number) for one in found.members} == {None}
 
 
 def test_of_fewer_than_three_configurations_the_means_decide():
     found = front(archive(TWO, ((0.1, 0.3), (9, 8)), ((0.3, 0.4), (5, 6))))
     assert found.posterior is None
     assert numbers(found.members) == [0]
-    assert found.members[0].probability_non_dominated is None
+    assert found.chance(0) is None
 
 
 def test_hypervolume_is_measured_from_the_worst_values_and_ten_percent_of_the_range():
@@ -181,7 +181,7 @@ def test_configurations_with_different_numbers_of_replications_are_compared_on_t
     found = front(study)
     assert numbers(found.members) == [1]
     assert growth(found)[-1] == (3, pytest.approx(found.hypervolume))
-    assert found.members[0].probability_non_dominated > 0.9
+    assert found.chance(1) > 0.9
 
 
 @pytest.mark.parametrize(
@@ -208,16 +208,16 @@ def test_values_and_differences_agree_where_configurations_have_other_numbers_of
     found = front(archive((UNHAPPY, UNFAIR), *outcomes, validation=validation, baseline=0))
     (baseline,) = (e for e in found.archive.evaluations if e.number == 0)
     for member in found.members:
-        if member.evaluation.number == baseline.number:
+        if member.number == baseline.number:
             continue
-        ends = member.evaluation.number, baseline.number
+        ends = member.number, baseline.number
         values = [found.value(ends[0], o) - found.value(ends[1], o) for o in (UNHAPPY, UNFAIR)]
-        for value, one in zip(values, gains(found, member.evaluation), strict=True):
+        for value, one in zip(values, gains(found, member), strict=True):
             assert one.difference.mean * value > 0
             if one.difference.mean != pytest.approx(value, rel=0.05):  # paired runs know better
-                after, before = (e.validated[one.metric.name].values for e in (member.evaluation, baseline))
+                after, before = (e.validated[one.metric.name].values for e in (member, baseline))
                 assert one.difference == difference(after, before)
-        number = member.evaluation.number
+        number = member.number
         assert values == pytest.approx([number, -number], abs=1.0)
         level = shared[[*range(15), 19]].mean()
         assert found.value(number, UNHAPPY) == pytest.approx(number + level, abs=0.5)
@@ -226,11 +226,11 @@ def test_values_and_differences_agree_where_configurations_have_other_numbers_of
 def test_the_front_has_what_is_more_likely_non_dominated_than_not_and_the_best_of_each_objective():
     found = front(search(replications=2, validation=0))
     best = {min(found.means, key=lambda number: found.means[number][at]) for at in range(3)}
-    chances = [one.probability_non_dominated or 0 for one in found.members]
+    chances = [found.chance(one.number) or 0 for one in found.members]
     assert any(0.45 < p < 0.5 for p in chances)
     assert any(0.5 <= p < 0.55 for p in chances)
     for member, chance in zip(found.members, chances, strict=True):
-        assert member.non_dominated == (chance >= 0.5 or member.evaluation.number in best)
+        assert (member in found.on_front) == (chance >= 0.5 or member.number in best)
 
 
 @pytest.mark.long
@@ -240,22 +240,21 @@ def test_no_mean_is_below_0_where_no_run_is():
     runs = [x for e in found.archive.evaluations for x in e.objectives["unhappy_users"].values]
     assert min(runs) == 0
     for member in found.members:
-        both = member.evaluation.objectives, member.estimates
+        both = member.objectives, member.estimates
         if {x for some in both for x in some["unhappy_users"].values} == {0.0}:
-            assert 0 <= found.value(member.evaluation.number, UNHAPPY) < 0.2
+            assert 0 <= found.value(member.number, UNHAPPY) < 0.2
 
 
 def test_chances_are_drawn_with_the_seed_of_the_search():
     study = search(15, validation=0, replications=5)
-    found = {m.evaluation.number: m.probability_non_dominated for m in front(replace(study, seed=5)).members}
-    other = {m.evaluation.number: m.probability_non_dominated for m in front(replace(study, seed=6)).members}
+    found = front(replace(study, seed=5)).posterior.chances
+    other = front(replace(study, seed=6)).posterior.chances
     assert found != other
 
 
-def test_a_front_and_its_members_say_what_they_are():
+def test_a_front_says_what_it_is():
     found = front(archive(TWO, (0.5, 100), (0.1, 10)))
     assert repr(found) == "Front('study', 2 configurations for unfairness, completed)"
-    assert repr(found.members[0]).startswith("Member(1, on the front: ")
 
 
 @pytest.mark.long
@@ -280,7 +279,7 @@ def test_half_a_chance_is_enough_and_who_is_on_the_front_comes_first_by_what_is_
     found = front(study)
     assert numbers(found.on_front) == [5, 2, 3], "3 completes most"
     assert numbers(found.members) == [5, 2, 3, 1, 4], "a chance of a twentieth is listed"
-    assert [one.probability_non_dominated for one in found.members] == [0.9, 0.5, 0.06, 0.49, 0.05]
+    assert [found.chance(one.number) for one in found.members] == [0.9, 0.5, 0.06, 0.49, 0.05]
 
 
 def test_up_to_half_of_the_baselines_value_more_is_bearable():
@@ -307,7 +306,8 @@ def test_where_nothing_keeps_the_constraints_nothing_is_on_the_front_and_the_mea
                 validated_cases={"": one.objectives}) for one in tried
     )  # fmt: skip
     found = front(replace(study, evaluations=tried))
-    assert [(one.feasible, one.non_dominated) for one in found.members] == [(False, False)] * 2
+    assert [keeps(one, study.constraints) for one in found.members] == [False, False]
+    assert found.on_front == ()
     assert (found.hypervolume, found.hypervolume_searched) == (0.0, 0.0)
     assert hypervolume([], (UNFAIR,), (1.0,)) == 0.0
 

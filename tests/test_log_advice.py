@@ -139,7 +139,7 @@ def test_once_somebody_starves_on_the_log_what_is_nearer_to_the_baseline_is_reco
     at = {one.number: one for one in made.evaluations}
     for number in made.refused:
         assert sum(at[number].values.get(path, value) != value for path, value in before.items()) > 1
-    members = {one.evaluation.number for one in front(made).members}
+    members = {one.number for one in front(made).members}
     assert members.isdisjoint(made.refused), "what broke a guard in a replay is not on the front"
     assert f"replays of logs): {', '.join(map(str, sorted(made.refused)))}" in " ".join(
         answer(front(made), 80).split()

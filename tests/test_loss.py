@@ -236,7 +236,7 @@ def test_a_configuration_that_leaves_work_undone_has_no_makespan_even_where_loss
     assert failed.values == {"harvester.controller.kp": 0.1}
     assert "makespan is infinite" in failed.reason
     (member,) = front(result.archive).members
-    assert member.evaluation.values == {"harvester.controller.kp": 0.5}
+    assert member.values == {"harvester.controller.kp": 0.5}
 
 
 def test_rounding_noise_dominates_nothing():

@@ -13,7 +13,7 @@ CONFIGURATIONS = ((0.0, 0.0), (0.1, 90.0), (0.5, 95.0), (1.0, 100.0))
 
 def ranked(text, configurations=CONFIGURATIONS, objectives=TWO):
     found = front(archive(objectives, *configurations))
-    return [member.evaluation.number for member in preferred(text, found)]
+    return [member.number for member in preferred(text, found)]
 
 
 def test_weights_count_losses_as_shares_of_the_range():

@@ -75,7 +75,7 @@ def test_what_was_refused_stays_so_where_fewer_of_its_changes_are_recommended(lo
     at = {one.number: one.values for one in made.evaluations}
     assert made.broken
     assert {at[number][LIMIT] for number in made.broken} == {8}
-    numbers = {one.evaluation.number for one in front(made).members}
+    numbers = {one.number for one in front(made).members}
     assert numbers.isdisjoint(made.broken)
     assert advice.number in numbers
 
@@ -95,7 +95,7 @@ def test_a_continued_search_keeps_what_it_excluded(log, tmp_path):
     (number,) = before.broken
     after = found(log, outcome, budget=6, resume=True, **options)
     assert after.broken == {number}
-    assert number not in {one.evaluation.number for one in front(after).members}
+    assert number not in {one.number for one in front(after).members}
     again = found(log, outcome, budget=6, resume=True, **options)
     assert (again.refused, again.recommendations) == (after.refused, after.recommendations)
 
@@ -130,13 +130,13 @@ def test_every_report_counts_what_was_refused(log):
 def test_what_equals_an_excluded_configuration_does_not_take_its_place():
     rule = Constraint("spread", "<=", 1.0)
     study = archive((UNHAPPY, UNFAIR), (9, 0.9), (1, 0.1), (1, 0.1), (4, 0.4), (5, 0.3))
-    assert 1 in {one.evaluation.number for one in front(study).on_front}
+    assert 1 in {one.number for one in front(study).on_front}
     study = replace(study, constraints=(rule,), refused={1: ("spread",)}, evaluations=tuple(
         replace(one, cases={"": {"spread": one.objectives["unfairness"]}}) for one in study.evaluations
     ))  # fmt: skip
     for number in (1, 2):
         known = front(replace(study, refused={number: ("spread",)}))
-        assert sorted(one.evaluation.number for one in known.on_front) == [3, 4]
+        assert sorted(one.number for one in known.on_front) == [3, 4]
     harm = Harm("spread", "", 1.0, 2.0, 1.0, 1.0)
     lost = replace(study, blamed={1: harm})
     assert lost.broken == set(), "it lost its gain"

@@ -245,7 +245,7 @@ def test_the_frame_has_every_configuration_once_and_knows_its_state(found):
     archive_of = found.archive
     assert sorted(table.index) == [*range(40), 40, 41]
     assert table["state"].value_counts()[["baseline", "failed"]].tolist() == [1, 2]
-    assert set(table.index[table["on_front"]]) >= {one.evaluation.number for one in found.on_front}
+    assert set(table.index[table["on_front"]]) >= {one.number for one in found.on_front}
     assert table.index[0] == archive_of.baseline
     assert table["name"].tolist()[1:4] == ["A", "B", "C"]
     assert table.loc[40, "failure"] == "broke"
@@ -267,7 +267,7 @@ def test_the_front_has_a_row_for_each_configuration_and_more_on_request(found):
     said = front_text(found, some, 80)
     assert max(map(len, said.splitlines())) <= 80
     numbers = {row.number for row in some}
-    assert numbers >= {one.evaluation.number for one in found.on_front} | {found.archive.baseline}
+    assert numbers >= {one.number for one in found.on_front} | {found.archive.baseline}
     assert len(listed(found, every=True)) == 42 > len(some)
     assert to_csv(found).count("\n") == len(some) + 1
 
@@ -439,7 +439,7 @@ def test_statistics_name_categories_that_are_not_on_the_front_with_their_probabi
     found = front(study)
     assert found.posterior is not None
     path = "client.dispatch"
-    assert {m.evaluation.values[path] for m in found.on_front} == {"legacy"}
+    assert {m.values[path] for m in found.on_front} == {"legacy"}
     ethic = [one.number for one in study.evaluations if one.values[path] == "ethic"]
     chance = found.posterior.chance_of_any(ethic)
     said = " ".join(statistics_text(found, 80).split())
@@ -469,7 +469,7 @@ def test_signs_of_the_comparison_are_explained_only_where_they_stand(found):
 
 def test_what_gave_the_same_in_every_run_has_the_same_estimates():
     study = search(validation=0)
-    last = front(study).on_front[0].evaluation
+    last = front(study).on_front[0]
     twin = replace(last, number=len(study.evaluations), values={**last.values, "without.effect": 1})
     found = front(replace(study, evaluations=(*study.evaluations, twin)))
     assert found.same == {twin.number: last.number}

@@ -123,7 +123,7 @@ def test_parallel_coordinates_have_a_line_for_each_configuration_and_heavy_ones_
     count = len(axes.get_xticklabels())
     lines = [one for one in axes.lines if len(one.get_xdata()) == count]
     special = {row.letter: row for row in found.archive.recommendations}
-    others = {one.evaluation.number for one in found.on_front} - {one.number for one in special.values()}
+    others = {one.number for one in found.on_front} - {one.number for one in special.values()}
     assert len(lines) == len(others - {found.archive.baseline}) + len(special) + 1
 
     def look(line):

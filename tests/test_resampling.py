@@ -259,9 +259,9 @@ def test_a_log_that_is_only_repeated_has_no_noise_to_speak_of(log):
     }
     found = front(search(same, budget=6, replications=2, seed=1, **options).archive)
     assert found.members
-    assert all(member.probability_non_dominated is None for member in found.members)
+    assert all(found.chance(one.number) is None for one in found.members)
     resampled = front(search(replay(log), budget=6, replications=2, seed=1, **options).archive)
-    assert all(member.probability_non_dominated is not None for member in resampled.members)
+    assert all(resampled.chance(one.number) is not None for one in resampled.members)
 
 
 def test_a_replay_of_the_log_as_it_is_resamples_nothing(log):

@@ -78,7 +78,7 @@ def test_the_front_is_validated_on_seeds_that_the_search_never_used(scenario):
 
     archive = run(scenario, work=watching, validation_replications=4).archive
     assert set(seen) == {0, 1, *range(FIRST_VALIDATION, FIRST_VALIDATION + 4)}
-    found = [member.evaluation for member in front(archive).on_front]
+    found = front(archive).on_front
     assert len(found) > 2
     assert {len(estimate.values) for one in found for estimate in one.validated.values()} == {4}
     assert all(one.validated["unfairness"] != one.objectives["unfairness"] for one in found)

@@ -7,7 +7,7 @@ import optuna
 import pytest
 
 from gridtune.model.metrics.registry import Metric
-from gridtune.optimize.front.front import front
+from gridtune.optimize.front.front import front, keeps
 from gridtune.optimize.replication.compare import costs, non_dominated
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import frame, rows
@@ -64,8 +64,8 @@ def test_where_the_validated_configuration_breaks_a_constraint_the_next_ones_are
     speeds = {one.values["sed.speed"]: one for one in found.evaluations}
     assert sum(speed > 1.3 for speed in speeds) > 1
     (best,) = front(found).on_front
-    assert best.evaluation.values["sed.speed"] == max(speed for speed in speeds if speed <= 1.3)
-    assert best.evaluation.validation_replications > 0
+    assert best.values["sed.speed"] == max(speed for speed in speeds if speed <= 1.3)
+    assert best.validation_replications > 0
 
 
 @pytest.mark.long
@@ -77,18 +77,18 @@ def test_what_breaks_a_constraint_is_kept_but_never_on_the_front(scenario):
     assert [e.values for e in free.evaluations] == [e.values for e in held.evaluations]
     worse = set(broken(held))
     assert 2 < len(worse) < 38
-    members = {member.evaluation.number for member in front(held).members}
+    members = {member.number for member in front(held).members}
     assert members
     assert not members & worse
     assert to_dict(front(held))["infeasible"] == len(worse)
-    assert {member.evaluation.number for member in front(free).members} & worse
+    assert {member.number for member in front(free).members} & worse
     assert not any(e.validated for e in held.evaluations if e.number in worse)
 
 
 @pytest.mark.long
 def test_a_metric_that_is_no_objective_can_be_constrained(scenario):
     archive = run(scenario, objectives=["completed"], require=FAIR).archive
-    best = front(archive).on_front[0].evaluation
+    best = front(archive).on_front[0]
     assert best.cases["diet/day-regular"]["unfairness"].mean <= 0.6
     assert (
         len(best.validated_cases["diet/day-regular"]["unfairness"].values)
@@ -143,22 +143,22 @@ def test_to_a_sampler_that_knows_no_constraints_what_breaks_one_has_failed(scena
 @pytest.mark.long
 def test_a_member_that_breaks_a_constraint_on_validation_seeds_leaves_the_front(scenario):
     found = front(run(scenario, work=drifting, require=FAIR, budget=60).archive)
-    gone = [member for member in found.members if not member.feasible]
+    gone = [one for one in found.members if not keeps(one, found.archive.constraints)]
     assert gone
     assert len(gone) < len(found.members)
-    assert not any(member.non_dominated for member in gone)
-    assert [member for member in found.members if member.non_dominated] == list(found.on_front)
+    assert not any(member in found.on_front for member in gone)
+    assert found.members[: len(found.on_front)] == found.on_front
     assert all(member.estimates["unfairness"].mean > 0.6 for member in gone)
     assert all(member.estimates["unfairness"].mean <= 0.6 for member in found.on_front)
-    assert {member.probability_non_dominated for member in gone} == {0.0}
+    assert {found.chance(member.number) for member in gone} == {0.0}
     assert any(member.validated for member in found.on_front)
-    assert all(member.probability_non_dominated > 0.05 for member in found.on_front), (
+    assert all(found.chance(member.number) > 0.05 for member in found.on_front), (
         "what is gone dominates nobody"
     )
     assert "validated on 0 seeds" not in front_text(found, listed(found), 80)
     text = front_text(found, listed(found, every=True), 200).splitlines()
     cells = {line.split()[0]: line for line in text if line.strip()}
-    assert all("broken" in cells[str(member.evaluation.number)] for member in gone)
+    assert all("broken" in cells[str(member.number)] for member in gone)
     entry = next(e for e in to_dict(found, rows(found))["front"] if e.get("feasible") is False)
     constraint = entry["constraints"]["unfairness<=0.6"]
     assert constraint["holds"] is False

@@ -94,8 +94,8 @@ def test_the_worst_case_leads_to_other_configurations_than_one_scenario(scenario
     vary = ["client.dispatch=ethic", "sed.speed=1.0,1.1"]
     alone = front(run(scenario, busy, vary=vary, others=[], robust=None, objectives=["unfairness"]).archive)
     both = front(run(scenario, busy, vary=vary, objectives=["unfairness"]).archive)
-    assert alone.on_front[0].evaluation.values["client.dispatch.window"] == 4
-    assert both.on_front[0].evaluation.values["client.dispatch.window"] == 5
+    assert alone.on_front[0].values["client.dispatch.window"] == 4
+    assert both.on_front[0].values["client.dispatch.window"] == 5
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)

@@ -74,7 +74,7 @@ def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) 
     some, first = None, None
     if request.prefer is not None:
         known = {row.number: row for row in rows(found)}
-        some = [known[member.evaluation.number] for member in preferred(request.prefer, found)]
+        some = [known[one.number] for one in preferred(request.prefer, found)]
         if not some:
             raise ScenarioError(f"--prefer {request.prefer}: no configuration on the front keeps the limits")
         first = some[0]

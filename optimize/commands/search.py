@@ -91,7 +91,7 @@ def settings_of(subject: str, space: Space) -> list[Configuration]:
         ScenarioError: there is no such scenario or study, or it has nothing for what is searched.
     """
     if is_study(subject):
-        configurations = [member.evaluation.values for member in api.open_study(subject).details.on_front]
+        configurations = [one.values for one in api.open_study(subject).details.on_front]
     else:
         configurations = [baseline_of(load(subject), space).values]
     paths = {parameter.path for parameter in space}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from gridtune.optimize.explanation.neighbours import Neighbourhood, compared, neighbourhood
 from gridtune.optimize.front.changes import Change, changes, modelled, other_changes
-from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.hypervolume import comparable
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Value
 from gridtune.optimize.records.recommendation import Recommendation
@@ -108,10 +108,10 @@ class Explanation:
     notes: tuple[str, ...]
 
     @property
-    def member(self) -> Member | None:
-        """The configuration, or the one that it equals, as a member of the front; None if there is none."""
-        number = self.evaluation.number
-        return next((m for m in self.front.members if number in (m.evaluation.number, *m.equivalents)), None)
+    def member(self) -> Evaluation | None:
+        """The configuration, or the one that it equals, among the front's members; None if it is none."""
+        number = self.front.same.get(self.evaluation.number, self.evaluation.number)
+        return next((one for one in self.front.members if one.number == number), None)
 
     @property
     def advice(self) -> tuple[Recommendation, ...]:
@@ -122,12 +122,12 @@ class Explanation:
     @property
     def modelled(self) -> bool:
         """True if the posterior has the configuration and all of the front."""
-        return modelled(self.front, self.evaluation, *(member.evaluation for member in self.front.on_front))
+        return modelled(self.front, self.evaluation, *self.front.on_front)
 
     @property
     def on_front(self) -> bool:
         """True if no other configuration on the front dominates this one."""
-        return self.member is not None and self.member.non_dominated
+        return self.member in self.front.on_front
 
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON."""
@@ -149,7 +149,7 @@ class Explanation:
                 for one, nearest in self.bounds
             ],
             "on_front": self.on_front,
-            "probability_non_dominated": member.probability_non_dominated if member else None,
+            "probability_non_dominated": self.front.chance(member.number) if member else None,
             "settings": [one._asdict() for one in self.settings],
             "against_default": [one.as_json() for one in self.changes],
             "other_metrics": [one.as_json() for one in self.other_changes],
@@ -185,7 +185,7 @@ def explain(
         ScenarioError: it fails on validation seeds.
     """
     scenario, values = settings.scenario, evaluation.values
-    validated = [one.evaluation.validation_replications for one in found.members if one.validated]
+    validated = [one.validation_replications for one in found.members if one.validated]
     wanted = replications or max(VALIDATED, *(validated or [found.archive.replications]))
     validation = SeparateRuns(settings, Evaluator.validation(wanted), pool, progress, work)
     removed = removals(scenario, settings.space, values) if ablate else []
@@ -274,7 +274,7 @@ def find_configuration(found: Front, text: str) -> Evaluation:
     wanted = text.strip().lower()
     evaluation = known.get(names.get(wanted, wanted))
     if evaluation is None:
-        numbers = [str(member.evaluation.number) for member in found.on_front]
+        numbers = [str(one.number) for one in found.on_front]
         more = f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else ""
         front = f"the front has {', '.join(numbers[:NAMED])}{more}" if numbers else "the front is empty"
         also = f"; names: {', '.join(called)}" if called else ""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gridtune.optimize.front.changes import Change, Runs, between, changes, confirmed, modelled
-from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Value
 from gridtune.optimize.records.values import key
 from gridtune.optimize.replication.compare import Array, costs, ranges
@@ -106,8 +106,10 @@ def neighbourhood(
     posterior means if the Gaussian process has all of them, else at their means on validation seeds.
     Those of the front that the search has not validated are run on validation seeds now.
     """
-    others = [m for m in found.on_front if evaluation.number not in (m.evaluation.number, *m.equivalents)]
-    numbers = [member.evaluation.number for member in others]
+    others = [
+        one for one in found.on_front if one.number != found.same.get(evaluation.number, evaluation.number)
+    ]
+    numbers = [one.number for one in others]
     places = _places(found, others, evaluation, here)
     gaps = (places[:-1] - places[-1]) / ranges(places)
     near = np.argsort(np.sqrt((gaps**2).sum(axis=1)), kind="stable").tolist()
@@ -118,11 +120,11 @@ def neighbourhood(
         for sign in (-1, 1)
     ]
     shown = dominating[:DOMINATORS] or [k for k in near if any(k in side.values() for side in sides)]
-    validation.run([others[k].evaluation.values for k in shown if not others[k].validated])
+    validation.run([others[k].values for k in shown if not others[k].validated])
     made, notes = [], []
     for k in shown:
-        other = others[k].evaluation
-        there = _runs(others[k], validation)
+        other = others[k]
+        there = _runs(other, validation)
         if there is None:
             why = validation.failures[key(other.values)]
             notes.append(f"configuration {other.number} fails on validation seeds: {why}")
@@ -134,7 +136,7 @@ def neighbourhood(
             tuple(name for name, at in side.items() if at == k and not dominating) for side in sides
         )
         made.append(Neighbour(other.number, better, worse, changed, _differs(evaluation, other)))
-    before = costs([*(m.evaluation.objectives for m in others), evaluation.objectives], found.objectives)
+    before = costs([one.objectives for one in (*others, evaluation)], found.objectives)
     return Neighbourhood(
         tuple(made) if dominating else (),
         tuple(numbers[k] for k in dominating),
@@ -149,26 +151,26 @@ def _dominates(gaps: Array) -> bool:
     return bool((gaps <= 0).all() and (gaps < 0).any())
 
 
-def _places(found: Front, others: Sequence[Member], evaluation: Evaluation, here: Runs) -> Array:
+def _places(found: Front, others: Sequence[Evaluation], evaluation: Evaluation, here: Runs) -> Array:
     """The other configurations and this one, to be minimised: posterior means if all have one.
 
     Else on validation seeds if the front is validated.
     """
-    if modelled(found, evaluation, *(member.evaluation for member in others)):
+    if modelled(found, evaluation, *others):
         return np.vstack([found.costs(others), found.means[evaluation.number]])
-    estimates = [*(m.evaluation.objectives for m in others), evaluation.objectives]
+    estimates = [one.objectives for one in (*others, evaluation)]
     if found.validated:
-        every: list[Runs] = [{n: e.values for n, e in m.estimates.items()} for m in others] + [here]
+        every: list[Runs] = [{n: e.values for n, e in one.estimates.items()} for one in others] + [here]
         count = min(len(runs[o.name]) for runs in every for o in found.objectives)
         estimates = [{o.name: Estimate.of(runs[o.name][:count]) for o in found.objectives} for runs in every]
     return costs(estimates, found.objectives)
 
 
-def _runs(member: Member, validation: SeparateRuns) -> Runs | None:
-    """A member on validation seeds: as the search has kept it, or run now; None if it fails."""
-    if member.validated:
-        return {name: one.values for name, one in member.estimates.items()}
-    sample = validation.run([member.evaluation.values])[0]
+def _runs(evaluation: Evaluation, validation: SeparateRuns) -> Runs | None:
+    """A configuration on validation seeds: as the search has kept it, or run now; None if it fails."""
+    if evaluation.validated:
+        return {name: one.values for name, one in evaluation.validated.items()}
+    sample = validation.run([evaluation.values])[0]
     return None if sample is None else sample.values
 
 

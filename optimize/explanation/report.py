@@ -60,7 +60,7 @@ def _place(found: Explanation) -> Iterator[str]:
         source = "by the posterior" if found.modelled else "on the same validation seeds"
         yield f"Not on the front: {source} it is dominated by {_configurations(around.dominated_by)}."
         return
-    chance = member.probability_non_dominated if member else None
+    chance = found.front.chance(member.number) if member else None
     judged = not member and number == archive.baseline and feasible(found.evaluation, archive.constraints)
     if judged and posterior is not None:
         chance = posterior.chances.get(number)
@@ -71,11 +71,11 @@ def _place(found: Explanation) -> Iterator[str]:
         source = "by all its runs" if found.modelled else "on validation seeds"
         yield f"Not on the front: {before}{source} no configuration on the front dominates it{at_all}."
         return
-    if member.evaluation.number != number:
-        yield f"Gives the same as configuration {member.evaluation.number} in every replication."
+    if member.number != number:
+        yield f"Gives the same as configuration {member.number} in every replication."
     seeds = "on validation seeds" if found.front.validated else "in the search (not validated)"
     source = "by the posterior" if found.modelled else seeds
-    if member.non_dominated:
+    if found.on_front:
         likely = "" if chance is None else f", with probability {chance:.2f}"
         yield f"On the front: no other configuration dominates it {source}{likely}."
     else:

@@ -14,59 +14,15 @@ import numpy as np
 
 from gridtune.optimize.front.hypervolume import comparable, hypervolume, reference_point
 from gridtune.optimize.inference.gaussian_process import StudyPosterior, posterior_of
-from gridtune.optimize.records.evaluations import Archive, Constraint, Estimate, Evaluation, Objective
+from gridtune.optimize.records.evaluations import Archive, Constraint, Evaluation, Objective
 from gridtune.optimize.replication.compare import Array, costs, non_dominated, signs
 from gridtune.optimize.replication.guards import failing
-from gridtune.optimize.search_space.constraints import Cases, excesses, feasible, violation
+from gridtune.optimize.search_space.constraints import excesses, feasible, violation
 from gridtune.scenarios.errors import ScenarioError
 
 ON_FRONT = 0.5  # probability of being non-dominated from which a configuration is on the front
 BEARABLE = 0.5  # of the baseline's value: what gets worse by more is too high a price to recommend
 POSSIBLE = 0.05  # the same, from which it is listed among the members
-
-
-@dataclass(frozen=True)
-class Member:
-    """A configuration that is, or may be, on the Pareto front.
-
-    Attributes:
-        evaluation: what the search knows of it.
-        non_dominated: whether it is on the front: it keeps the constraints, and is non-dominated with a
-            probability of at least `ON_FRONT` or has the best estimated mean of an objective. Without
-            probabilities: whether no other member has better means.
-        probability_non_dominated: that no other evaluated configuration that keeps the constraints dominates
-            it; 0 if it breaks one itself, None where that cannot be said (no noise, or no configuration was
-            run twice).
-        equivalents: numbers of further evaluations with the same objectives, replication by replication.
-        feasible: whether it keeps the constraints on validation seeds, or in the search if it has no
-            validation runs. (What broke one when it was to be recommended is no member.)
-    """
-
-    evaluation: Evaluation
-    non_dominated: bool
-    probability_non_dominated: float | None
-    equivalents: tuple[int, ...] = ()
-    feasible: bool = True
-
-    @property
-    def validated(self) -> bool:
-        """True if the configuration has validation runs, so it does not rest on the search alone."""
-        return self.evaluation.validated is not None
-
-    @property
-    def estimates(self) -> dict[str, Estimate]:
-        """The objectives on validation seeds if there are any, else in the search."""
-        return self.evaluation.estimates
-
-    @property
-    def cases(self) -> Cases:
-        """Estimates by case, then by metric, on the same seeds as `estimates`; see `Evaluation.cases`."""
-        return _cases(self.evaluation)
-
-    def __repr__(self) -> str:
-        where = "on the front" if self.non_dominated else "dominated"
-        means = ", ".join(f"{name} {one.mean:.6g}" for name, one in self.estimates.items())
-        return f"Member({self.evaluation.number}, {where}: {means})"
 
 
 @dataclass(frozen=True)
@@ -76,7 +32,11 @@ class Front:
     Attributes:
         archive: the search.
         members: configurations that may be on the front, or break a constraint on validation seeds only;
-            those that are on it first, then by their objectives.
+            those that are on it first, then by their objectives. (What broke one when it was to be
+            recommended is none.)
+        on_front: those that keep the constraints, and are non-dominated with a probability of at least
+            `ON_FRONT` or have the best estimated mean of an objective. Without probabilities: those of which
+            none has better means.
         reference: reference point of the hypervolume, in the units of the objectives; see `reference_point`.
         hypervolume: of the configurations on the front, by their estimated means.
         hypervolume_searched: of the same configurations by their means in the search; the excess over
@@ -89,7 +49,8 @@ class Front:
     """
 
     archive: Archive
-    members: tuple[Member, ...]
+    members: tuple[Evaluation, ...]
+    on_front: tuple[Evaluation, ...]
     reference: tuple[float, ...]
     hypervolume: float = 0.0
     hypervolume_searched: float = 0.0
@@ -104,19 +65,26 @@ class Front:
         return self.archive.objectives
 
     @property
-    def on_front(self) -> tuple[Member, ...]:
-        """The configurations on the front."""
-        return tuple(member for member in self.members if member.non_dominated)
-
-    @property
     def validated(self) -> bool:
         """True if any configuration on the front has validation runs."""
-        return any(member.validated for member in self.on_front)
+        return any(one.validated for one in self.on_front)
 
-    def costs(self, members: Sequence[Member]) -> Array:
-        """Estimated means of members, to be minimised, members x objectives."""
-        rows = [self.means[member.evaluation.number] for member in members]
-        return np.reshape(rows, (len(members), len(self.objectives)))
+    def chance(self, number: int) -> float | None:
+        """Probability that no other evaluated configuration that keeps the constraints dominates one.
+
+        It is 0 if this one breaks one itself, None where that cannot be said (no noise, or no configuration
+        was run twice).
+        """
+        return None if self.posterior is None else self.posterior.chances.get(number)
+
+    def equals(self, number: int) -> tuple[int, ...]:
+        """Numbers of further evaluations with the same objectives as a member, replication by replication."""
+        return tuple(other for other, first in self.same.items() if first == number)
+
+    def costs(self, some: Sequence[Evaluation]) -> Array:
+        """Estimated means of configurations, to be minimised, configurations x objectives."""
+        rows = [self.means[one.number] for one in some]
+        return np.reshape(rows, (len(some), len(self.objectives)))
 
     def value(self, number: int, objective: Objective) -> float:
         """Estimated mean of an objective at a configuration, in the unit of the objective."""
@@ -127,7 +95,7 @@ class Front:
         names = ", ".join(one.name for one in self.objectives)
         return f"Front({self.archive.study!r}, {len(self.on_front)} configurations for {names})"
 
-    def bearable(self, members: Sequence[Member]) -> list[Member]:
+    def bearable(self, some: Sequence[Evaluation]) -> list[Evaluation]:
         """Those that make no objective worse than the baseline by more than half of its value.
 
         Where that is 0, by more than half of the range over all configurations. Nor may a further tenth of
@@ -141,8 +109,8 @@ class Front:
         most = baseline + BEARABLE * np.where(baseline == 0, spread, np.abs(baseline))
         return [
             one
-            for one, row in zip(members, self.costs(members), strict=True)
-            if (row <= most).all() and not failing(one.evaluation.metrics, start.metrics)
+            for one, row in zip(some, self.costs(some), strict=True)
+            if (row <= most).all() and not failing(one.metrics, start.metrics)
         ]
 
 
@@ -160,7 +128,7 @@ def front(archive: Archive) -> Front:
     groups = _without_equals(able, objectives).items()
     same = {first: others for first, others in groups if broken.isdisjoint((first, *others))}
     if not same:
-        return Front(archive, (), corner, means=_plain(usable, objectives))
+        return Front(archive, (), (), corner, means=_plain(usable, objectives))
     rivals = [one for one in able if one.number in same]
     baseline = [one for one in usable if one.number == archive.baseline]
     certain = _repeats([*rivals, *baseline])
@@ -178,55 +146,39 @@ def front(archive: Archive) -> Front:
     means = _plain([*rivals, *baseline], objectives)
     means |= _anchored(archive, posterior, means)
     if posterior is None:
-        members = _by_means(archive, rivals, same)
+        members, best = _members(archive, rivals, _plain(rivals, objectives), {})
     else:
-        members = _by_posterior(archive, rivals, same, posterior.chances, means)
-    best = [member.evaluation for member in members if member.non_dominated]
+        modelled = [one for one in rivals if one.number in posterior]
+        members, best = _members(archive, modelled, means, posterior.chances)
     now = hypervolume([means[one.number] for one in best], objectives, corner)
     searched = hypervolume(_searched(best, baseline, objectives, means), objectives, corner)
     stands = {other: first for first, others in same.items() for other in others}
-    return Front(archive, members, corner, now, searched, posterior, certain, means, stands)
+    return Front(archive, members, best, corner, now, searched, posterior, certain, means, stands)
 
 
-def _by_posterior(
-    archive: Archive,
-    rivals: Sequence[Evaluation],
-    same: Mapping[int, tuple[int, ...]],
-    chance: Mapping[int, float],
-    means: Mapping[int, Array],
-) -> tuple[Member, ...]:
-    """By the posterior's chances of being non-dominated, by number; best first."""
-    known = [one for one in rivals if one.number in chance]
-    keep = [one.number for one in known if keeps(one, archive.constraints)]
-    best = {
-        min(keep, key=lambda number: (means[number][at], number))
-        for at in range(len(archive.objectives))
-        if keep
-    }
-    listed = [
-        one for one in known if chance[one.number] >= POSSIBLE or one.number in best or one.number not in keep
-    ]
-    made = []
-    for one in listed:
-        p, able = chance[one.number], one.number in keep
-        on_front = able and (p >= ON_FRONT or one.number in best)
-        made.append(Member(one, on_front, p, same[one.number], able))
-    return tuple(sorted(made, key=lambda m: (not m.non_dominated, *means[m.evaluation.number])))
+def _members(
+    archive: Archive, rivals: Sequence[Evaluation], rows: Mapping[int, Array], chances: Mapping[int, float]
+) -> tuple[tuple[Evaluation, ...], tuple[Evaluation, ...]]:
+    """The members of a front, and those of them that are on it; both the best first.
 
-
-def _by_means(
-    archive: Archive, rivals: Sequence[Evaluation], same: Mapping[int, tuple[int, ...]]
-) -> tuple[Member, ...]:
-    """The non-dominated ones by their means, and those that break a constraint on validation seeds only."""
-    rows = _plain(rivals, archive.objectives)
+    Args:
+        rows: means to be minimised, by number.
+        chances: of being non-dominated, by number; empty where the means alone decide.
+    """
     keep = [one.number for one in rivals if keeps(one, archive.constraints)]
-    best = {keep[at] for at in non_dominated(np.array([rows[number] for number in keep]))}
-    made = [
-        Member(one, one.number in best, None, same[one.number], one.number in keep)
-        for one in rivals
-        if one.number in best or one.number not in keep
-    ]
-    return tuple(sorted(made, key=lambda m: (not m.non_dominated, *rows[m.evaluation.number])))
+    if chances:
+        each = range(len(archive.objectives)) if keep else ()
+        best = {min(keep, key=lambda number: (rows[number][at], number)) for at in each}
+    else:
+        best = {keep[k] for k in non_dominated(np.array([rows[number] for number in keep]))}
+    on_front, others = [], []
+    for one in sorted(rivals, key=lambda one: tuple(rows[one.number])):
+        chance, able = chances.get(one.number, 0.0), one.number in keep
+        if able and (one.number in best or chance >= ON_FRONT):
+            on_front.append(one)
+        elif not able or chance >= POSSIBLE:
+            others.append(one)
+    return (*on_front, *others), tuple(on_front)
 
 
 def _plain(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> dict[int, Array]:
@@ -279,10 +231,6 @@ def _searched(
     return [row + shift for row in rows[len(baseline) :]]
 
 
-def _cases(evaluation: Evaluation) -> Cases:
-    return evaluation.cases if evaluation.validated is None else evaluation.validated_cases or {}
-
-
 def all_values(evaluation: Evaluation, name: str) -> tuple[float, ...]:
     """Of an objective, in the search and on validation seeds."""
     validated = evaluation.validated[name].values if evaluation.validated else ()
@@ -297,7 +245,7 @@ def _repeats(evaluations: Sequence[Evaluation]) -> bool:
 
 def keeps(evaluation: Evaluation, constraints: Sequence[Constraint]) -> bool:
     """Whether a configuration keeps all constraints, on validation seeds if it has any."""
-    return violation(excesses(constraints, _cases(evaluation))) == 0
+    return violation(excesses(constraints, evaluation.checked_cases)) == 0
 
 
 def _without_equals(

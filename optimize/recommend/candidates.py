@@ -13,7 +13,7 @@ import numpy as np
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.changes import gains
-from gridtune.optimize.front.front import Front, Member, keeps
+from gridtune.optimize.front.front import Front, keeps
 from gridtune.optimize.inference.surrogate_model import coordinates_of, distances
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.records.evaluations import Evaluation, Objective
@@ -65,10 +65,10 @@ class Candidates:
         front, standing = self.front, self.front.archive.standing
         if standing is None:
             return []
-        members = front.bearable(self._members(standing, refused))
-        if not members:
+        able = front.bearable(self._able(standing, refused))
+        if not able:
             return []
-        start, values = front.means[standing.number], front.costs(members)
+        start, values = front.means[standing.number], front.costs(able)
         chosen: dict[int, list[Objective]] = {}
         for at, objective in enumerate(front.objectives):
             best = int(values[:, at].argmin())
@@ -81,12 +81,12 @@ class Candidates:
             chosen.setdefault(compromise, [])
         made = []
         for at, objectives in list(chosen.items())[:MOST]:
-            origin = members[at].evaluation
+            origin = able[at]
             changed = self.subsets.ordered(origin.values)
             made.append(Candidate(objectives, at == compromise, origin, origin.values, changed))
         return sorted(made, key=lambda one: not self._better(one.origin))
 
-    def _members(self, baseline: Evaluation, refused: Mapping[int, tuple[str, ...]]) -> list[Member]:
+    def _able(self, baseline: Evaluation, refused: Mapping[int, tuple[str, ...]]) -> list[Evaluation]:
         """The front without what was refused; or all that is like the baseline rather than like that."""
         archive = self.front.archive
         known = self.front.means if self.front.posterior is None else self.front.posterior
@@ -94,12 +94,12 @@ class Candidates:
         left = [one for one in able if one.number in known and one.number not in {baseline.number, *refused}]
         broke = [one for one in archive.evaluations if refused.get(one.number)]
         if not broke or not left:
-            return [one for one in self.front.on_front if one.evaluation in left]
+            return [one for one in self.front.on_front if one in left]
         some = [self.subsets.baseline, *(one.values for one in broke)]
         places = coordinates_of([*some, *(one.values for one in left)])
         apart = distances(places).squares.sum(axis=0)[len(some) :, : len(some)]
         near = apart[:, 0] <= apart[:, 1:].min(axis=1) + ROUNDING
-        return [Member(one, False, None) for one, like in zip(left, near, strict=True) if like]
+        return [one for one, like in zip(left, near, strict=True) if like]
 
     def _better(self, one: Evaluation) -> bool:
         return any(self.sure(gain, better=True) for gain in gains(self.front, one))

@@ -108,6 +108,11 @@ class Evaluation:
         return self.validated or self.objectives
 
     @property
+    def checked_cases(self) -> Mapping[str, Mapping[str, Estimate]]:
+        """Estimates by case, then by metric, on the same seeds as `estimates`; see `cases`."""
+        return self.cases if self.validated is None else self.validated_cases or {}
+
+    @property
     def validation_replications(self) -> int:
         """Its number of validation runs."""
         return replications(self.validated or {})

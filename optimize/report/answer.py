@@ -86,7 +86,7 @@ def heading(front: Front, seconds: float | None = None) -> str:
     text = f"{archive.heading}: {', '.join(facts)}"
     if archive.recommendations:
         return text
-    counts = [one.evaluation.validation_replications for one in front.on_front]
+    counts = [one.validation_replications for one in front.on_front]
     if not any(counts):
         return f"{text}; not validated"
     share = f"{sum(map(bool, counts))} of {counted(len(counts), 'configuration')} on the front"

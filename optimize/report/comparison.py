@@ -93,7 +93,7 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
         Row("configurations on the front", "", here, there, there - here),
     ]
     for at, objective in enumerate(a.objectives):
-        best = [front.on_front[front.costs(front.on_front)[:, at].argmin()].evaluation for front in (a, b)]
+        best = [front.on_front[front.costs(front.on_front)[:, at].argmin()] for front in (a, b)]
         known = side_by_side(best) if common else [one.estimates for one in best]
         values = [one[objective.name].values for one in known]
         rows.append(compared(objective, *values, common=common, name=f"best {objective.name}"))

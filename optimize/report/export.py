@@ -90,7 +90,7 @@ def _entry(row: Row) -> dict[str, Any]:
         "validation_replications": one.validation_replications,
         "confirmation_replications": row.confirmation_replications,
         "number": one.number,
-        "equivalents": row.member.equivalents if row.member else (),
+        "equivalents": row.equals,
     }
     if row.differences:
         made["difference"] = {
@@ -105,8 +105,8 @@ def _entry(row: Row) -> dict[str, Any]:
         made["scenarios"] = {case: _estimates(known) for case, known in one.cases.items()}
         made["validated_scenarios"] = again and {case: _estimates(known) for case, known in again.items()}
     if archive.constraints and row.member:
-        made["feasible"] = row.member.feasible
-        made["constraints"] = _constraints(front, row.member.cases)
+        made["feasible"] = row.feasible
+        made["constraints"] = _constraints(front, one.checked_cases)
     return made
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from gridtune.optimize.front.changes import gains
-from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.front.front import Front, keeps
 from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Failed, Objective, Value
 from gridtune.optimize.records.recommendation import Recommendation
@@ -43,14 +43,14 @@ class Row:
     """A configuration of a study, with all that a report says of it.
 
     Attributes:
-        member: the same on the shortlist of the front; None if it is not there.
+        member: whether it is among the members of the front.
         advice: the recommendation that it is; None if it is none.
         on_front: whether it is on the Pareto front, or equals in every run a configuration that is.
     """
 
     front: Front
     entry: Evaluation | Failed
-    member: Member | None = None
+    member: bool = False
     advice: Recommendation | None = None
     on_front: bool = False
 
@@ -82,15 +82,20 @@ class Row:
     @cached_property
     def feasible(self) -> bool:
         """Whether it keeps all constraints; what failed does not."""
-        if self.member:
-            return self.member.feasible
         archive, one = self.front.archive, self.evaluation
+        if one is not None and self.member:
+            return keeps(one, archive.constraints)
         return one is not None and feasible(one, archive.constraints) and self.number not in archive.broken
 
     @property
     def chance(self) -> float | None:
         """Probability that no other configuration dominates it; None if unknown."""
-        return self.member.probability_non_dominated if self.member else None
+        return self.front.chance(self.number) if self.member else None
+
+    @property
+    def equals(self) -> tuple[int, ...]:
+        """Numbers of further configurations that gave the same in every run as a member."""
+        return self.front.equals(self.number) if self.member else ()
 
     @property
     def confirmation_replications(self) -> int:
@@ -198,7 +203,7 @@ TAIL = (
         _runs,
     ),
     Column("confirmation_replications", lambda row: row.confirmation_replications),
-    Column("equivalents", lambda row: len(row.member.equivalents) if row.member else 0),
+    Column("equivalents", lambda row: len(row.equals)),
     Column("feasible", lambda row: row.feasible),
     Column("failure", lambda row: row.entry.reason if isinstance(row.entry, Failed) else ""),
 )
@@ -294,12 +299,18 @@ def rows(front: Front, states: Sequence[str] = STATES) -> list[Row]:
         states: of `STATES`; recommended configurations are there in any state but `FAILED`.
     """
     archive = front.archive
-    members = {member.evaluation.number: member for member in front.members}
+    members = {one.number for one in front.members}
     advice = {one.number: one for one in reversed(archive.recommendations)}
-    on_front = {number for one in front.on_front for number in (one.evaluation.number, *one.equivalents)}
+    on_front = {one.number for one in front.on_front}
     entries: list[Evaluation | Failed] = [*archive.evaluations, *archive.failed]
     made = [
-        Row(front, one, members.get(one.number), advice.get(one.number), one.number in on_front)
+        Row(
+            front,
+            one,
+            one.number in members,
+            advice.get(one.number),
+            front.same.get(one.number, one.number) in on_front,
+        )
         for one in entries
     ]
     turned = signs(front.objectives)

@@ -16,7 +16,8 @@ from operator import ge, le
 
 import numpy as np
 
-from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.front.front import Front
+from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.compare import shares, signs
 from gridtune.scenarios.errors import ScenarioError
 
@@ -25,7 +26,7 @@ SYNTAX = "expected weights (a=2,b=1) and limits (a<=3)"
 KEEPS = {"<=": le, ">=": ge}
 
 
-def preferred(text: str, front: Front) -> list[Member]:
+def preferred(text: str, front: Front) -> list[Evaluation]:
     """The configurations on the front that keep the limits of a preference, the preferred first.
 
     Limits alone weigh all objectives equally.

@@ -81,9 +81,7 @@ def why_none(front: Front) -> str:
         some = f"{counted(len(archive.refused), 'configuration')} ({names})"
         return f"{some} looked better in the search, but not significantly on further seeds. {LONGER}."
     better = [
-        one
-        for one in front.on_front
-        if any(gap.significant and gap.better for gap in gains(front, one.evaluation))
+        one for one in front.on_front if any(gap.significant and gap.better for gap in gains(front, one))
     ]
     if better and not front.bearable(better):
         return (

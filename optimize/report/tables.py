@@ -37,7 +37,7 @@ def spread(front: Front) -> list[Row]:
     others = [row for row in some if row.state == ON_FRONT and not row.advice]
     if len(others) <= SHOWN:
         return some
-    means = front.costs([row.member for row in others if row.member])
+    means = front.costs([row.evaluation for row in others if row.evaluation])
     best = sorted({int(at) for at in means.argmin(axis=0)})
     more = promising(means[None], range(len(others)), SHOWN - len(best), base=best)
     hidden = {row.number for row in others} - {others[at].number for at in (*best, *more)}
@@ -68,10 +68,10 @@ def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator
     if front.validated and not all(one.validation_replications for one in known):
         yield "runs: with new random numbers; `search`: only in the search"
     shown = {row.number for row in some}
-    hidden = sum(member.evaluation.number not in shown for member in front.on_front)
+    hidden = sum(one.number not in shown for one in front.on_front)
     if hidden:
         yield f"{counted(hidden, 'more configuration')} on the front: `--format csv`, or `--all`"
-    same = sum(len(member.equivalents) for member in front.on_front)
+    same = sum(len(front.equals(one.number)) for one in front.on_front)
     if same:
         yield f"{counted(same, 'more configuration')} gave the same in every run."
 
@@ -144,7 +144,7 @@ def _absent(front: Front) -> Iterator[str]:
     if front.posterior is None:
         return
     known = [one for one in front.archive.evaluations if one.number in front.posterior and one.values]
-    shown = {member.evaluation.number for member in front.on_front}
+    shown = {one.number for one in front.on_front}
     for path in dict.fromkeys(path for one in known for path in one.values):
         values = {one.values.get(path) for one in known}
         if None in values:
@@ -169,7 +169,7 @@ def differs(front: Front, objective: Objective) -> float | None:
     """
     from scipy.stats import friedmanchisquare
 
-    known = side_by_side([member.evaluation for member in front.on_front])
+    known = side_by_side(front.on_front)
     values = [one[objective.name].values for one in known]
     count = min(map(len, values), default=0)
     if len(values) < 3 or count < 2 or all(len(set(run)) == 1 for run in zip(*values, strict=False)):

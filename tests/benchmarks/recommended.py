@@ -20,7 +20,7 @@ from typing import Any
 
 from gridtune.optimize import search as loop
 from gridtune.optimize.front.changes import Change, change, changes
-from gridtune.optimize.front.front import front
+from gridtune.optimize.front.front import front, keeps
 from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.scenarios import load
 from gridtune.scenarios.execution.replicate import Task, metrics_of
@@ -59,9 +59,8 @@ def measured(name: str, budget: int, seed: int) -> dict[str, Any]:
         return row
     found = front(archive)
     start = {metric: estimate.values for metric, estimate in baseline.validated.items()}
-    for member in found.bearable(found.members):
-        one = member.evaluation
-        if not one.validated or not member.feasible or one.number == baseline.number:
+    for one in found.bearable(found.members):
+        if not one.validated or not keeps(one, archive.constraints) or one.number == baseline.number:
             continue
         to = {metric: estimate.values for metric, estimate in one.validated.items()}
         seen = {c.metric.name for c in changes(archive.objectives, start, to) if c.better and c.beyond_noise}

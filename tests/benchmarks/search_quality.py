@@ -68,7 +68,7 @@ def judged(where: Arena, found: Archive, *, alone: bool = False) -> dict[str, An
     """
     able = [one for one in comparable(found) if feasible(one, found.constraints)]
     made = None if alone else front(found)
-    told = _alone(found, able) if made is None else [one.evaluation.number for one in made.on_front]
+    told = _alone(found, able) if made is None else [one.number for one in made.on_front]
     truth = where.truth([one.values for one in able], TRUTH)
     at = {one.number: place for place, one in enumerate(able)}
     best = set(non_dominated(truth))
