@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import front, keeps
-from gridtune.optimize.front.hypervolume import comparable, hypervolume, reference_point
+from gridtune.optimize.front.hypervolume import hypervolume, reference_point
 from gridtune.optimize.records.difference import Change, Difference, difference
 from gridtune.optimize.records.evaluations import Constraint
 from gridtune.optimize.records.recommendation import Recommendation
@@ -25,7 +25,6 @@ from tests.fronts import (
     Told,
     archive,
     estimate,
-    evaluation,
     search,
     with_baseline,
 )
@@ -46,23 +45,6 @@ def test_the_front_holds_what_no_other_configuration_dominates_with_maximised_ob
 
 def test_with_one_objective_the_front_is_the_best_configuration():
     assert numbers(front(archive((COMPLETED,), (5,), (9,), (7,))).members) == [1]
-
-
-def test_a_configuration_evaluated_twice_counts_once_and_its_validated_evaluation_counts():
-    first = evaluation(0, TWO, (0.1, 5), values={"n": 1})
-    again = evaluation(1, TWO, (0.1, 5), validation=((0.2, 0.4), (5, 5)), values={"n": 1})
-    study = archive(TWO)
-    found = front(type(study)("s", "x", TWO, (first, again)))
-    assert numbers(found.members) == [1]
-    assert found.members[0].estimates["unfairness"].mean == pytest.approx(0.3)
-
-
-@pytest.mark.parametrize(("validated", "counts"), [((0, 0), 0), ((0, 1), 1), ((1, 0), 0), ((1, 1), 0)])
-def test_of_equal_configurations_the_first_validated_counts_else_the_first(validated, counts):
-    again = ((2.0, 4.0),)
-    made = [evaluation(k, (UNFAIR,), (k,), validation=again if one else None, values={"n": 1})
-            for k, one in enumerate(validated)]  # fmt: skip
-    assert numbers(comparable(replace(archive((UNFAIR,)), evaluations=tuple(made)))) == [counts]
 
 
 def test_configurations_that_differ_in_nothing_that_matters_are_one_member_that_names_the_others():

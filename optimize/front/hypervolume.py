@@ -8,24 +8,18 @@ from math import isfinite
 import numpy as np
 
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Objective
-from gridtune.optimize.records.values import key
 from gridtune.optimize.replication.compare import Array, costs, signs
 from gridtune.optimize.search_space.constraints import feasible
 
 
 def comparable(archive: Archive) -> list[Evaluation]:
-    """Evaluations that can be ranked: every objective a finite number, each configuration once.
-
-    Of a configuration evaluated more than once, the first validated evaluation counts, else the first.
-    """
-    chosen: dict[str, Evaluation] = {}
-    for one in archive.evaluations:
-        estimates = [one.objectives, one.estimates]
-        if all(isfinite(e[objective.name].mean) for e in estimates for objective in archive.objectives):
-            known = chosen.setdefault(key(one.values), one)
-            if known.validated is None and one.validated is not None:
-                chosen[key(one.values)] = one
-    return sorted(chosen.values(), key=lambda evaluation: evaluation.number)
+    """Evaluations that can be ranked: every objective is a finite number."""
+    names = [objective.name for objective in archive.objectives]
+    return [
+        one
+        for one in archive.evaluations
+        if all(isfinite(known[name].mean) for known in (one.objectives, one.estimates) for name in names)
+    ]
 
 
 def reference_point(archive: Archive) -> tuple[float, ...]:
