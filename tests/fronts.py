@@ -125,7 +125,7 @@ def with_baseline(found):
 def advised(found, most=2):
     """A front with recommendations made by hand: the best of each objective, with its first changes."""
     from gridtune.optimize.front.changes import gains
-    from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
+    from gridtune.optimize.records.recommendation import Harm, Recommendation
     from gridtune.optimize.report.recommended import changed_values
 
     made, seen = [], {found.archive.baseline}
@@ -136,8 +136,8 @@ def advised(found, most=2):
         seen.add(best.number)
         known = {one.metric.name: one for one in gains(found, best)}
         changed = [
-            ParameterChange(path, before, after, {objective.name: sign * -0.5}, 0.6 if at == 0 else 0.1)
-            for at, (path, (before, after)) in enumerate(changed_values(found, best.values).items())
+            replace(one, alone={objective.name: sign * -0.5}, share=0.6 if at == 0 else 0.1)
+            for at, one in enumerate(changed_values(found, best.values))
         ]
         made.append(
             Recommendation(

@@ -253,8 +253,7 @@ def _parameter_changes(row: Row) -> list[ParameterChange]:
     """What a configuration changes: of a recommendation as it was found, else in the order of the space."""
     if row.advice is not None:
         return list(row.advice.changes)
-    changed = changed_values(row.front, row.entry.values).items()
-    return [ParameterChange(path, before, after) for path, (before, after) in changed if after is not None]
+    return changed_values(row.front, row.entry.values)
 
 
 def _provenance(row: Row) -> Iterator[str]:

@@ -99,7 +99,7 @@ def _entry(row: Row) -> dict[str, Any]:
         }
     if archive.standing is not None and not row.is_baseline:
         changed = changed_values(front, one.values)
-        made["changes"] = [{"path": path, "from": a, "to": b} for path, (a, b) in changed.items()]
+        made["changes"] = [{"path": c.path, "from": c.before, "to": c.after} for c in changed]
     if archive.cases:
         again = one.validated_cases
         made["scenarios"] = {case: _estimates(known) for case, known in one.cases.items()}

@@ -37,14 +37,14 @@ def infeasible(front: Front, some: Sequence[Constraint] | None = None) -> list[E
     return [one for amount, one in sorted(broken, key=lambda pair: (pair[0], pair[1].number)) if amount > 0]
 
 
-def changed_values(front: Front, values: Mapping[str, Value]) -> dict[str, tuple[Value | None, Value | None]]:
-    """What a configuration sets otherwise than the baseline, by path: before and after."""
+def changed_values(front: Front, values: Mapping[str, Value]) -> list[ParameterChange]:
+    """What a configuration sets otherwise than the baseline."""
     before = front.archive.present
-    return {
-        path: (before.get(path), value)
+    return [
+        ParameterChange(path, before.get(path), value)
         for path, value in values.items()
         if path not in before or (before[path], type(before[path]) is bool) != (value, type(value) is bool)
-    }
+    ]
 
 
 def why_none(front: Front) -> str:

@@ -175,10 +175,7 @@ def page_data(front: Front) -> dict[str, Any]:
         "objectives": [_axis(one, one.at) for one in objectives],
         "parameters": [_axis(one, one.shares(one.at)) for one in axes],
         "settings": [
-            "\n".join(
-                f"{path} {setting(after)}"
-                for path, (_, after) in changed_values(front, known[number]).items()
-            )
+            "\n".join(f"{one.path} {setting(one.after)}" for one in changed_values(front, known[number]))
             for number in table.index
         ],
     }
