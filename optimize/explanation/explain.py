@@ -15,7 +15,7 @@ from gridtune.optimize.explanation.neighbours import Neighbourhood, compared, ne
 from gridtune.optimize.front.changes import Change, changes, modelled, other_changes
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.hypervolume import comparable
-from gridtune.optimize.records.evaluations import Constraint, Evaluation, Value
+from gridtune.optimize.records.evaluations import Evaluation, Value
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.records.values import key
 from gridtune.optimize.replication.compare import costs, ranges
@@ -86,7 +86,7 @@ class Explanation:
     """Why a configuration.
 
     Attributes:
-        bounds: constraints of the search, and what comes closest to breaking each, on validation seeds.
+        bounds: what comes closest to breaking each constraint of the search, on validation seeds.
         changes: from the baseline to the configuration, in each objective, by the posterior if `modelled`;
             empty if that fails.
         other_changes: clear ones in other metrics, the largest first.
@@ -97,7 +97,7 @@ class Explanation:
 
     front: Front
     evaluation: Evaluation
-    bounds: tuple[tuple[Constraint, Bounded], ...]
+    bounds: tuple[Bounded, ...]
     settings: tuple[Setting, ...]
     changes: tuple[Change, ...]
     other_changes: tuple[Change, ...]
@@ -139,14 +139,12 @@ class Explanation:
             "recommended": [{"letter": one.letter, "name": one.title} for one in self.advice],
             "constraints": [
                 {
-                    "constraint": str(one),
-                    "holds": one.excess(nearest.value.mean) <= 0,
-                    "case": nearest.case,
-                    "metric": nearest.metric,
-                    "mean": nearest.value.mean,
-                    "standard_error": nearest.value.standard_error,
+                    "constraint": str(one.constraint),
+                    "holds": one.excess <= 0,
+                    "case": one.case,
+                    **one.as_json(),
                 }
-                for one, nearest in self.bounds
+                for one in self.bounds
             ],
             "on_front": self.on_front,
             "probability_non_dominated": self.front.chance(member.number) if member else None,
@@ -205,7 +203,7 @@ def explain(
     return Explanation(
         found,
         evaluation,
-        tuple((one, tightest(one, here.evaluation.cases)) for one in settings.constraints),
+        tuple(tightest(one, here.evaluation.cases) for one in settings.constraints),
         tuple(
             Setting(path, values[path], meaning(scenario, path).value, one.unit, one.text)
             for path, one in meanings.items()

@@ -27,12 +27,12 @@ def _in_short(found: Explanation) -> Iterator[str]:
     """What and where it is, what it gains and costs, and the setting that matters most."""
     also = "".join(f" ({item.letter}: {item.title})" for item in found.advice)
     yield f"Configuration {found.evaluation.number}{also} of {found.front.archive.study}"
-    for one, nearest in found.bounds:
-        mean = nearest.value.mean
-        value = with_half(mean, nearest.value.standard_error, as_objective(one))
-        where = f" in {nearest.case}" if len(found.front.archive.cases) > 1 else ""
-        does = "keeps" if one.excess(mean) <= 0 else "breaks"
-        yield f"It {does} {one} ({label(one.metric).name}): {value}{nearest.whose}{where}."
+    for one in found.bounds:
+        rule = one.constraint
+        value = with_half(one.value.mean, one.value.standard_error, as_objective(rule))
+        where = f" in {one.case}" if len(found.front.archive.cases) > 1 else ""
+        does = "keeps" if one.excess <= 0 else "breaks"
+        yield f"It {does} {rule} ({label(rule.metric).name}): {value}{one.whose}{where}."
     yield from _place(found)
     if said := refusal(found.front.archive, found.evaluation.number):
         yield f"Not recommended: {said}."

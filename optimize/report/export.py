@@ -111,17 +111,11 @@ def _entry(row: Row) -> dict[str, Any]:
 
 
 def _constraints(front: Front, cases: Cases) -> dict[str, Any]:
-    found = {}
-    for one in front.archive.constraints:
-        known = tightest(one, cases)
-        found[str(one)] = {
-            "scenario": known.case,
-            "metric": known.metric,
-            "mean": known.value.mean,
-            "standard_error": known.value.standard_error,
-            "holds": one.excess(known.value.mean) <= 0,
-        }
-    return found
+    known = [tightest(one, cases) for one in front.archive.constraints]
+    return {
+        str(one.constraint): {"scenario": one.case, **one.as_json(), "holds": one.excess <= 0}
+        for one in known
+    }
 
 
 def _estimates(estimates: Mapping[str, Estimate]) -> dict[str, dict[str, float | None]]:

@@ -263,7 +263,7 @@ def _of_constraint(one: Constraint, several: bool) -> list[Column]:
         known = row.tightest(one)
         if known is None:
             return "-"
-        broken = " broken" if one.excess(known.value.mean) > 0 else ""
+        broken = " broken" if known.excess > 0 else ""
         return f"{with_half(known.value.mean, known.value.standard_error, metric)}{known.whose}{broken}"
 
     title = f"{metric_label(metric, TITLE)}\n{one.relation} {amount(one.bound, metric)}"

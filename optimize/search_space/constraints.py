@@ -7,7 +7,7 @@ classes of jobs the one that loses most.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, of_class
@@ -45,10 +45,11 @@ class Bounded(NamedTuple):
 
     Attributes:
         case: name of the case.
-        metric: its own, or that of a class of jobs.
+        metric: the constraint's own, or that of a class of jobs.
         value: of the metric there.
     """
 
+    constraint: Constraint
     case: str
     metric: str
     value: Estimate
@@ -59,20 +60,25 @@ class Bounded(NamedTuple):
         kind = of_class(self.metric)
         return f" of {kind}" if kind else ""
 
+    @property
+    def excess(self) -> float:
+        """By how much it breaks the constraint; see `Constraint.excess`."""
+        return self.constraint.excess(self.value.mean)
 
-def bounded(one: Constraint, cases: Cases) -> list[Bounded]:
-    """All metrics of a configuration that must keep a constraint."""
-    return [Bounded(case, name, row[name]) for case, row in cases.items() for name in one.parts(row)]
+    def as_json(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"metric": self.metric, "mean": self.value.mean, "standard_error": self.value.standard_error}
 
 
 def tightest(one: Constraint, cases: Cases) -> Bounded:
     """What comes closest to breaking a constraint, or breaks it most."""
-    return max(bounded(one, cases), key=lambda known: one.excess(known.value.mean))
+    found = [Bounded(one, case, name, row[name]) for case, row in cases.items() for name in one.parts(row)]
+    return max(found, key=lambda known: known.excess)
 
 
 def excesses(constraints: Sequence[Constraint], cases: Cases) -> Excesses:
     """By how much each constraint is broken in its worst case, by its text; see `Constraint.excess`."""
-    return {str(one): one.excess(tightest(one, cases).value.mean) for one in constraints}
+    return {str(one): tightest(one, cases).excess for one in constraints}
 
 
 def violation(broken: Excesses) -> float:
