@@ -86,10 +86,9 @@ def kept(tmp_path_factory):
 
 
 def explained(kept, configuration, work=at_defaults, **options):
-    found = front(kept.archive)
-    chosen = find_configuration(found, str(configuration))
+    chosen = find_configuration(front(kept.archive), str(configuration))
     with Pool(1) as pool:
-        return explain(found, kept.settings, chosen, pool=pool, work=work, **options)
+        return explain(chosen, kept.settings, pool=pool, work=work, **options)
 
 
 def members(kept, dispatch):
@@ -169,7 +168,7 @@ def test_neighbours_lie_on_either_side_in_every_objective(kept):
     configuration = members(kept, "ethic")[0]
     found = explained(kept, configuration.number, ablate=False)
     around = found.neighbourhood
-    assert found.on_front
+    assert found.row.on_front
     assert around.dominated_by == around.dominators == ()
     known = front(kept.archive)
     for one in around.neighbours:
@@ -202,7 +201,7 @@ def test_a_configuration_off_the_front_is_told_what_dominates_it(kept, monkeypat
     ]
     assert any(found.neighbourhood.dominated_by for found in dominated)
     for found in dominated:
-        assert not found.on_front
+        assert not found.row.on_front
         for one in found.neighbourhood.dominators:
             assert all(change.better or change.difference.mean == 0 for change in one.changes)
             assert any(change.better for change in one.changes)
@@ -215,10 +214,10 @@ def test_a_recommendation_can_be_asked_for_by_letter_or_title(with_baseline):
     for one in with_baseline.archive.recommendations:
         for name in (one.letter, one.letter.lower()):
             found = explained(with_baseline, name, work=toy_with_baseline, ablate=False)
-            assert found.evaluation.number == one.number
-            assert one in found.advice
+            assert found.row.number == one.number
+            assert found.row.advice == one
     baseline = explained(with_baseline, "baseline", work=toy_with_baseline, ablate=False)
-    assert baseline.evaluation.number == with_baseline.archive.baseline
+    assert baseline.row.number == with_baseline.archive.baseline
 
 
 @pytest.mark.parametrize("configuration", ["400", "-1", "best", "1.5"])

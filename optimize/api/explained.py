@@ -81,8 +81,8 @@ class Explained:
         return self.text
 
     def __repr__(self) -> str:
-        number, study = self.details.evaluation.number, self.details.front.archive.study
-        return f"Explained(configuration {number} of {study!r})"
+        row = self.details.row
+        return f"Explained(configuration {row.number} of {row.front.archive.study!r})"
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(self.text)}</pre>"

@@ -243,7 +243,7 @@ class Study:
             >>> study.at("baseline").run(seed=2)["completed"] > 0
             True
         """
-        return self.scenario.override(find_configuration(self.details, str(configuration)).values)
+        return self.scenario.override(find_configuration(self.details, str(configuration)).entry.values)
 
     def plot(self, kind: str = "pairs", *, out: Path | str | None = None) -> Figure:
         """Draw the front.
@@ -340,7 +340,7 @@ class Study:
         processes = processes_of(jobs)
         if replications is not None:
             check_counts(replications=replications)
-        evaluation = find_configuration(self.details, str(configuration))  # before traces are read
+        row = find_configuration(self.details, str(configuration))  # before traces are read
         cases = [case.scenario for case in self.settings.run_in]
         for case in cases:
             prepare(case)
@@ -348,7 +348,7 @@ class Study:
         try:
             with interruptible(), workers(processes, dask, *cases) as pool:
                 made = explain(
-                    self.details, self.settings, evaluation,
+                    row, self.settings,
                     replications=replications, ablate=ablate, pool=pool, progress=heard,
                 )  # fmt: skip
                 return Explained(made)

@@ -171,10 +171,8 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
 
 def _chosen(front: Front, name: str, full: bool) -> Row:
     """A configuration; of a recommendation, on request, the one that it was made from."""
-    origins = {one.letter: one.origin for one in front.archive.recommendations}
-    letter = name.strip().upper()
-    number = origins[letter] if full and letter in origins else find_configuration(front, name).number
-    return next(row for row in rows(front) if row.number == number)
+    origins = {one.letter: str(one.origin) for one in front.archive.recommendations if full}
+    return find_configuration(front, origins.get(name.strip().upper(), name))
 
 
 def _slurm(before: Scenario, after: Scenario) -> Iterator[str]:

@@ -15,10 +15,10 @@ from gridtune.optimize.explanation.neighbours import Neighbourhood, compared, ne
 from gridtune.optimize.front.changes import Change, changes, modelled, other_changes
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.hypervolume import comparable
-from gridtune.optimize.records.evaluations import Evaluation, Value
-from gridtune.optimize.records.recommendation import Recommendation
+from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.records.values import key
 from gridtune.optimize.replication.compare import costs, ranges
+from gridtune.optimize.report.frame import BASELINE, Row, rows
 from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.runs.blocks import Sample
 from gridtune.optimize.runs.evaluator import Evaluator
@@ -95,8 +95,7 @@ class Explanation:
         runs: simulations that the explanation took.
     """
 
-    front: Front
-    evaluation: Evaluation
+    row: Row
     bounds: tuple[Bounded, ...]
     settings: tuple[Setting, ...]
     changes: tuple[Change, ...]
@@ -108,35 +107,23 @@ class Explanation:
     notes: tuple[str, ...]
 
     @property
-    def member(self) -> Evaluation | None:
-        """The configuration, or the one that it equals, among the front's members; None if it is none."""
-        number = self.front.same.get(self.evaluation.number, self.evaluation.number)
-        return next((one for one in self.front.members if one.number == number), None)
-
-    @property
-    def advice(self) -> tuple[Recommendation, ...]:
-        """The recommendations that it is."""
-        number = self.evaluation.number
-        return tuple(one for one in self.front.archive.recommendations if one.number == number)
+    def member(self) -> bool:
+        """Whether the configuration, or the one that it equals, is among the members of the front."""
+        return self.row.stand in {one.number for one in self.row.front.members}
 
     @property
     def modelled(self) -> bool:
         """True if the posterior has the configuration and all of the front."""
-        return modelled(self.front, self.evaluation, *self.front.on_front)
-
-    @property
-    def on_front(self) -> bool:
-        """True if no other configuration on the front dominates this one."""
-        return self.member in self.front.on_front
+        return modelled(self.row.front, self.row.entry, *self.row.front.on_front)
 
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON."""
-        member, around = self.member, self.neighbourhood
+        row, around = self.row, self.neighbourhood
         return {
-            "study": self.front.archive.study,
-            "scenario": self.front.archive.scenario,
-            "number": self.evaluation.number,
-            "recommended": [{"letter": one.letter, "name": one.title} for one in self.advice],
+            "study": row.front.archive.study,
+            "scenario": row.front.archive.scenario,
+            "number": row.number,
+            "recommended": [{"letter": row.name, "name": row.advice.title}] if row.advice else [],
             "constraints": [
                 {
                     "constraint": str(one.constraint),
@@ -146,8 +133,8 @@ class Explanation:
                 }
                 for one in self.bounds
             ],
-            "on_front": self.on_front,
-            "probability_non_dominated": self.front.chance(member.number) if member else None,
+            "on_front": row.on_front,
+            "probability_non_dominated": row.front.chance(row.stand) if self.member else None,
             "settings": [one._asdict() for one in self.settings],
             "against_default": [one.as_json() for one in self.changes],
             "other_metrics": [one.as_json() for one in self.other_changes],
@@ -163,9 +150,8 @@ class Explanation:
 
 
 def explain(
-    found: Front,
+    row: Row,
     settings: Settings,
-    evaluation: Evaluation,
     *,
     replications: int | None = None,
     ablate: bool = True,
@@ -176,12 +162,14 @@ def explain(
     """Explain a configuration of a search.
 
     Args:
-        evaluation: the configuration; see `find_configuration`.
+        row: the configuration; see `find_configuration`.
         replications: validation runs per configuration; as many as the front has if left out.
 
     Raises:
         ScenarioError: it fails on validation seeds.
     """
+    found, evaluation = row.front, row.evaluation
+    assert evaluation is not None
     scenario, values = settings.scenario, evaluation.values
     validated = [one.validation_replications for one in found.members if one.validated]
     wanted = replications or max(VALIDATED, *(validated or [found.archive.replications]))
@@ -201,8 +189,7 @@ def explain(
     changed = scenario.override(values)
     meanings = {path: meaning(changed, path) for path in values}
     return Explanation(
-        found,
-        evaluation,
+        row,
         tuple(tightest(one, here.evaluation.cases) for one in settings.constraints),
         tuple(
             Setting(path, values[path], meaning(scenario, path).value, one.unit, one.text)
@@ -257,25 +244,22 @@ def ablated(
     return tuple(sorted(made, key=lambda one: -one.effect(widths)))
 
 
-def find_configuration(found: Front, text: str) -> Evaluation:
-    """The evaluation that a number, `baseline`, or a recommendation's letter stands for.
+def find_configuration(found: Front, text: str) -> Row:
+    """The configuration that a number, `baseline`, or a recommendation's letter stands for; none that failed.
 
     Raises:
         ScenarioError: there is none; names those that there are.
     """
-    archive = found.archive
-    called = {one.letter: one.number for one in archive.recommendations}
-    if archive.baseline is not None:
-        called["baseline"] = archive.baseline
-    known = {str(one.number): one for one in archive.evaluations}
-    names = {name.lower(): str(number) for name, number in called.items()}
-    wanted = text.strip().lower()
-    evaluation = known.get(names.get(wanted, wanted))
-    if evaluation is None:
+    archive, able = found.archive, [row for row in rows(found) if row.evaluation]
+    known = {str(row.number): row for row in able} | {row.name.lower(): row for row in able}
+    row = known.get(text.strip().lower())
+    if row is None:
+        called = [one.letter for one in archive.recommendations]
+        called += [BASELINE] if archive.baseline is not None else []
         numbers = [str(one.number) for one in found.on_front]
         more = f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else ""
         front = f"the front has {', '.join(numbers[:NAMED])}{more}" if numbers else "the front is empty"
         also = f"; names: {', '.join(called)}" if called else ""
         also += "; nothing is recommended" * (not archive.recommendations and text.strip().isalpha())
         raise ScenarioError(f"{archive.study}: no configuration {text[:60]}; {front}{also}")
-    return evaluation
+    return row

@@ -10,7 +10,6 @@ from gridtune.optimize.records.difference import INTERVAL, Change
 from gridtune.optimize.report.answer import HARMS, named_harms
 from gridtune.optimize.report.numbers import as_objective, in_words, metric_label, setting, with_half
 from gridtune.optimize.report.recommended import refusal
-from gridtune.optimize.search_space.constraints import feasible
 from gridtune.plain_text import counted
 from gridtune.scenarios.results.text import terminal_width, wrapped
 
@@ -25,20 +24,20 @@ def told(found: Explanation) -> str:
 
 def _in_short(found: Explanation) -> Iterator[str]:
     """What and where it is, what it gains and costs, and the setting that matters most."""
-    also = "".join(f" ({item.letter}: {item.title})" for item in found.advice)
-    yield f"Configuration {found.evaluation.number}{also} of {found.front.archive.study}"
+    advice = found.row.advice
+    also = f" ({advice.letter}: {advice.title})" if advice else ""
+    yield f"Configuration {found.row.number}{also} of {found.row.front.archive.study}"
     for one in found.bounds:
         rule = one.constraint
         value = with_half(one.value.mean, one.value.standard_error, as_objective(rule))
-        where = f" in {one.case}" if len(found.front.archive.cases) > 1 else ""
+        where = f" in {one.case}" if len(found.row.front.archive.cases) > 1 else ""
         does = "keeps" if one.excess <= 0 else "breaks"
         yield f"It {does} {rule} ({label(rule.metric).name}): {value}{one.whose}{where}."
     yield from _place(found)
-    if said := refusal(found.front.archive, found.evaluation.number):
+    if said := refusal(found.row.front.archive, found.row.number):
         yield f"Not recommended: {said}."
-    for item in found.advice:
-        if item.harms:
-            yield f"{named_harms('Worse elsewhere', item.harms, HARMS)}."
+    if advice and advice.harms:
+        yield f"{named_harms('Worse elsewhere', advice.harms, HARMS)}."
     if not found.changes:
         return
     sure = [c for c in found.changes if c.beyond_noise]
@@ -54,28 +53,25 @@ def _in_short(found: Explanation) -> Iterator[str]:
 
 def _place(found: Explanation) -> Iterator[str]:
     """Whether it is on the front, and why not."""
-    member, around, archive = found.member, found.neighbourhood, found.front.archive
-    number, posterior = found.evaluation.number, found.front.posterior
+    row, member, around = found.row, found.member, found.neighbourhood
     if around.dominated_by:
         source = "by the posterior" if found.modelled else "on the same validation seeds"
         yield f"Not on the front: {source} it is dominated by {_configurations(around.dominated_by)}."
         return
-    chance = found.front.chance(member.number) if member else None
-    judged = not member and number == archive.baseline and feasible(found.evaluation, archive.constraints)
-    if judged and posterior is not None:
-        chance = posterior.chances.get(number)
+    judged = member or (row.is_baseline and row.feasible)
+    chance = row.front.chance(row.stand) if judged else None
     at_all = "" if chance is None else f"; that none at all does has probability {chance:.2f}"
-    if member is None:
+    if not member:
         rivals = around.dominated_in_search
         before = f"in the search it was dominated by {_configurations(rivals)}, " if rivals else ""
         source = "by all its runs" if found.modelled else "on validation seeds"
         yield f"Not on the front: {before}{source} no configuration on the front dominates it{at_all}."
         return
-    if member.number != number:
-        yield f"Gives the same as configuration {member.number} in every replication."
-    seeds = "on validation seeds" if found.front.validated else "in the search (not validated)"
+    if row.stand != row.number:
+        yield f"Gives the same as configuration {row.stand} in every replication."
+    seeds = "on validation seeds" if row.front.validated else "in the search (not validated)"
     source = "by the posterior" if found.modelled else seeds
-    if found.on_front:
+    if row.on_front:
         likely = "" if chance is None else f", with probability {chance:.2f}"
         yield f"On the front: no other configuration dominates it {source}{likely}."
     else:
@@ -142,7 +138,7 @@ def _settings(found: Explanation) -> Iterator[str]:
 
 
 def _around(found: Explanation) -> Iterator[str]:
-    around, labels = found.neighbourhood, {one.name: metric_label(one) for one in found.front.objectives}
+    around, labels = found.neighbourhood, {one.name: metric_label(one) for one in found.row.front.objectives}
     if around.dominators:
         yield "What dominates it, the nearest first" if len(around.dominators) > 1 else "What dominates it"
     elif around.neighbours:
@@ -162,14 +158,14 @@ def _around(found: Explanation) -> Iterator[str]:
 
 def _small_print(found: Explanation) -> Iterator[str]:
     runs = counted(found.replications, "replication")
-    cases = len(found.front.archive.cases)
+    cases = len(found.row.front.archive.cases)
     where = f" in each of {cases} cases" if cases > 1 else ""
     yield (
         f"{found.runs} simulations: {runs} of each configuration{where} on validation seeds, the "
         f"same for all. In brackets the {INTERVAL:.0%} interval of the paired difference; where it "
         "holds 0, the difference is not significant."
     )
-    confirmed = next((one.replications for one in found.advice if one.replications), 0)
+    confirmed = found.row.advice.replications if found.row.advice else 0
     if confirmed:
         yield f"The comparison with the baseline is that of the {confirmed} runs that confirmed it."
     if found.modelled:

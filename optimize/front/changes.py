@@ -13,7 +13,7 @@ from dataclasses import replace
 from gridtune.model.metrics.registry import definition
 from gridtune.optimize.front.front import Front, all_values
 from gridtune.optimize.records.difference import Change, Difference, difference
-from gridtune.optimize.records.evaluations import Evaluation, Objective, of_class, side_by_side
+from gridtune.optimize.records.evaluations import Evaluation, Failed, Objective, of_class, side_by_side
 from gridtune.optimize.records.recommendation import Recommendation
 
 WIDER = 1.1  # times the half-interval of the paired test, at which the posterior says less than that test
@@ -53,7 +53,7 @@ def other_changes(objectives: Sequence[Objective], start: Runs, to: Runs) -> tup
     return tuple(sorted(clear, key=lambda one: (-one.relative, one.metric.name))[:OTHERS])
 
 
-def modelled(front: Front, *configurations: Evaluation) -> bool:
+def modelled(front: Front, *configurations: Evaluation | Failed) -> bool:
     """Whether the posterior knows the configurations."""
     return front.posterior is not None and all(one.number in front.posterior for one in configurations)
 

@@ -60,6 +60,11 @@ class Row:
         return self.entry.number
 
     @property
+    def stand(self) -> int:
+        """Number of the configuration that stands for it: its own, or of an earlier one that it equals."""
+        return self.front.same.get(self.number, self.number)
+
+    @property
     def evaluation(self) -> Evaluation | None:
         """The entry; None if it failed."""
         return self.entry if isinstance(self.entry, Evaluation) else None
@@ -125,9 +130,8 @@ class Row:
         if self.advice is not None:
             return {name: one.difference for name, one in self.advice.objectives.items()}
         archive, one = self.front.archive, self.evaluation
-        stands = self.front.same.get(self.number)
-        if stands is not None and stands != archive.baseline:
-            one = next(other for other in archive.evaluations if other.number == stands)
+        if self.stand != self.number and self.stand != archive.baseline:
+            one = next(other for other in archive.evaluations if other.number == self.stand)
         known = gains(self.front, one) if one else ()
         return {one.metric.name: one.difference for one in known}
 
@@ -140,9 +144,8 @@ class Row:
         if self.advice is not None and standing is not None:
             gap = self.advice.objectives[objective.name].difference
             return self.front.value(standing.number, objective) + gap.mean
-        number = self.front.same.get(self.number, self.number)
-        if number in self.front.means:
-            return self.front.value(number, objective)
+        if self.stand in self.front.means:
+            return self.front.value(self.stand, objective)
         found = self.plain(objective)
         return nan if found is None else found.mean
 
