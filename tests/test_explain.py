@@ -104,8 +104,7 @@ def some_configuration(kept):
 def run_for_neighbours(kept, found):
     """How many configurations around it the search has not validated."""
     known = {one.number: one.validated for one in kept.archive.evaluations}
-    around = (*found.neighbourhood.neighbours, *found.neighbourhood.dominators)
-    return sum(known[one.number] is None for one in around)
+    return sum(known[one.number] is None for one in found.neighbourhood.around)
 
 
 def noiseless(values):
@@ -169,9 +168,11 @@ def test_neighbours_lie_on_either_side_in_every_objective(kept):
     found = explained(kept, configuration.number, ablate=False)
     around = found.neighbourhood
     assert found.row.on_front
-    assert around.dominated_by == around.dominators == ()
+    assert around.dominated_by == ()
+    said = found.to_dict()
+    assert (said["dominators"], len(said["neighbours"])) == ([], len(around.around))
     known = front(kept.archive)
-    for one in around.neighbours:
+    for one in around.around:
         for change in one.changes:
             name = change.metric.name
             assert change.to == known.value(one.number, change.metric), "as the front shows it"
@@ -188,7 +189,7 @@ def test_neighbours_lie_on_either_side_in_every_objective(kept):
     for at, objective in enumerate(known.objectives):
         here = known.means[configuration.number][at]
         better = [m for m in known.on_front if known.means[m.number][at] < here - 1e-9]
-        assert bool(better) == any(objective.name in one.better_in for one in around.neighbours)
+        assert bool(better) == any(objective.name in one.better_in for one in around.around)
 
 
 def test_a_configuration_off_the_front_is_told_what_dominates_it(kept, monkeypatch):
@@ -202,9 +203,12 @@ def test_a_configuration_off_the_front_is_told_what_dominates_it(kept, monkeypat
     assert any(found.neighbourhood.dominated_by for found in dominated)
     for found in dominated:
         assert not found.row.on_front
-        for one in found.neighbourhood.dominators:
+        for one in found.neighbourhood.around:
             assert all(change.better or change.difference.mean == 0 for change in one.changes)
             assert any(change.better for change in one.changes)
+        if found.neighbourhood.dominated_by:
+            said = found.to_dict()
+            assert (len(said["dominators"]), said["neighbours"]) == (len(found.neighbourhood.around), [])
         text = told(found)
         for number in found.neighbourhood.dominated_by or found.neighbourhood.dominated_in_search:
             assert str(number) in text.splitlines()[1]
@@ -306,14 +310,12 @@ def test_cases_and_constraints_of_a_search_hold_for_its_explanation(tmp_path):
 def test_an_unvalidated_front_is_run_on_validation_seeds_now(tmp_path):
     kept = searched(tmp_path, validation_replications=0)
     found = explained(kept, some_configuration(kept), ablate=False)
-    assert found.neighbourhood.neighbours
-    assert found.runs == 5 * (2 + len(found.neighbourhood.neighbours))
+    assert found.neighbourhood.around
+    assert found.runs == 5 * (2 + len(found.neighbourhood.around))
     few = searched(tmp_path / "few", budget=12, replications=1, validation_replications=0)
     found = explained(few, some_configuration(few), ablate=False)
     assert front(few.archive).posterior is None
-    assert all(
-        change.difference.pairs == 5 for one in found.neighbourhood.neighbours for change in one.changes
-    )
+    assert all(change.difference.pairs == 5 for one in found.neighbourhood.around for change in one.changes)
 
 
 @pytest.fixture(scope="module")
@@ -333,7 +335,7 @@ def test_what_the_front_has_judged_is_said_with_the_numbers_of_the_front(with_ba
         assert [c.to for c in found.changes] == [known.value(evaluation.number, o) for o in known.objectives]
         assert all(line in " ".join(told(found).split()) for line in told_changes(said))
         denied += len(found.notes)
-        compared += len(known.objectives) * (1 + len(found.neighbourhood.neighbours))
+        compared += len(known.objectives) * (1 + len(found.neighbourhood.around))
     assert compared > 20
     assert denied <= 0.05 * compared  # of intervals of 95 %
 

@@ -118,7 +118,8 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON."""
-        row, around = self.row, self.neighbourhood
+        row, place = self.row, self.neighbourhood
+        around = [one.as_json() for one in place.around]
         return {
             "study": row.front.archive.study,
             "scenario": row.front.archive.scenario,
@@ -138,10 +139,10 @@ class Explanation:
             "settings": [one._asdict() for one in self.settings],
             "against_default": [one.as_json() for one in self.changes],
             "other_metrics": [one.as_json() for one in self.other_changes],
-            "dominated_by": around.dominated_by,
-            "dominated_in_search": around.dominated_in_search,
-            "dominators": [one.as_json() for one in around.dominators],
-            "neighbours": [one.as_json() for one in around.neighbours],
+            "dominated_by": place.dominated_by,
+            "dominated_in_search": place.dominated_in_search,
+            "dominators": around if place.dominated_by else [],
+            "neighbours": [] if place.dominated_by else around,
             "ablations": None if self.ablations is None else [one.as_json() for one in self.ablations],
             "replications": self.replications,
             "runs": self.runs,

@@ -82,18 +82,16 @@ class Neighbourhood:
     """Where a configuration lies.
 
     Attributes:
-        dominators: configurations on the front that dominate it, the nearest first, at most `DOMINATORS`.
+        around: configurations on the front that dominate it, the nearest first, at most `DOMINATORS`; if none
+            does, in each objective the nearest better and the nearest worse one.
         dominated_by: numbers of all configurations on the front that dominate it, the nearest first.
         dominated_in_search: numbers of those that did in the search.
-        neighbours: if none dominates it, in each objective the nearest better and the nearest worse
-            configuration.
         notes: configurations that could not be run again, and where validation runs deny the model.
     """
 
-    dominators: tuple[Neighbour, ...] = field(repr=False)
+    around: tuple[Neighbour, ...] = field(repr=False)
     dominated_by: tuple[int, ...]
     dominated_in_search: tuple[int, ...]
-    neighbours: tuple[Neighbour, ...] = field(repr=False)
     notes: tuple[str, ...]
 
 
@@ -138,10 +136,9 @@ def neighbourhood(
         made.append(Neighbour(other.number, better, worse, changed, _differs(evaluation, other)))
     before = costs([one.objectives for one in (*others, evaluation)], found.objectives)
     return Neighbourhood(
-        tuple(made) if dominating else (),
+        tuple(made),
         tuple(numbers[k] for k in dominating),
         tuple(numbers[k] for k in near if _dominates(before[k] - before[-1])),
-        () if dominating else tuple(made),
         tuple(notes),
     )
 

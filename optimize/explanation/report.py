@@ -138,12 +138,12 @@ def _settings(found: Explanation) -> Iterator[str]:
 
 
 def _around(found: Explanation) -> Iterator[str]:
-    around, labels = found.neighbourhood, {one.name: metric_label(one) for one in found.row.front.objectives}
-    if around.dominators:
-        yield "What dominates it, the nearest first" if len(around.dominators) > 1 else "What dominates it"
-    elif around.neighbours:
+    place, labels = found.neighbourhood, {one.name: metric_label(one) for one in found.row.front.objectives}
+    if place.around and place.dominated_by:
+        yield "What dominates it, the nearest first" if len(place.around) > 1 else "What dominates it"
+    elif place.around:
         yield "Its neighbours on the front"
-    for one in around.dominators or around.neighbours:
+    for one in place.around:
         sides = [
             f"{way} in {', '.join(labels[name] for name in names)}"
             for way, names in (("better", one.better_in), ("worse", one.worse_in))
