@@ -255,11 +255,11 @@ def find_configuration(found: Front, text: str) -> Row:
     known = {str(row.number): row for row in able} | {row.name.lower(): row for row in able}
     row = known.get(text.strip().lower())
     if row is None:
+        some = [BASELINE if one.number == archive.baseline else str(one.number) for one in found.on_front]
+        more = f" and {len(some) - NAMED} more" if len(some) > NAMED else ""
+        front = f"the front has {', '.join(some[:NAMED])}{more}" if some else "the front is empty"
         called = [one.letter for one in archive.recommendations]
-        called += [BASELINE] if archive.baseline is not None else []
-        numbers = [str(one.number) for one in found.on_front]
-        more = f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else ""
-        front = f"the front has {', '.join(numbers[:NAMED])}{more}" if numbers else "the front is empty"
+        called += [BASELINE] if archive.baseline is not None and BASELINE not in some[:NAMED] else []
         also = f"; names: {', '.join(called)}" if called else ""
         also += "; nothing is recommended" * (not archive.recommendations and text.strip().isalpha())
         raise ScenarioError(f"{archive.study}: no configuration {text[:60]}; {front}{also}")
