@@ -12,7 +12,7 @@ from gridtune.optimize.api.search_result import OVERVIEW, PAGE
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Archive, Objective
 from gridtune.optimize.report.page import page
-from gridtune.optimize.report.pictures.axes import Axis, configurations, varied
+from gridtune.optimize.report.pictures.axes import Axis, configurations, marked, varied
 from gridtune.optimize.report.pictures.draw import PLOTS, _broken, _scale, draw, growth, save
 from gridtune.scenarios import ScenarioError
 from tests.chromium import document
@@ -239,6 +239,15 @@ def test_a_view_of_one_configuration_shows_what_is_within_a_tenth_of_it():
     assert 4.9 < low < 5.0
     assert 5.39 < high < 5.5
     assert Axis("", np.array([0.0, 0.0])).view([True, True]) == pytest.approx((-0.007, 0.007))
+
+
+def test_a_view_shows_all_where_nothing_is_on_the_front(found):
+    assert Axis("", np.array([1.0, 2.0])).view([False, False]) == pytest.approx((0.93, 2.07))
+    table = configurations(found)
+    across, *_ = content(page(found))["objectives"]
+    low, high = across["view"]
+    shown = [at for at, near in zip(across["at"], marked(table), strict=True) if near]
+    assert low < min(shown) <= max(shown) < high
 
 
 @pytest.mark.parametrize(("values", "log"), [((1.0, 30.0), True), ((1.0, 29.9), False), ((0.0, 99.0), False)])

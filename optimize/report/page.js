@@ -1,7 +1,7 @@
 "use strict";
 // Draws the page of a front: a scatter matrix and parallel coordinates, in which one points at configurations.
 (() => {
-  const { names, states, chosen, objectives, parameters, settings } = JSON.parse(document.getElementById("data").textContent);
+  const { names, states, chosen, places, objectives, parameters, settings } = JSON.parse(document.getElementById("data").textContent);
   const lettered = names.map((name) => /^[A-Z]$/.test(name));
   // What is drawn later lies on top: dominated, front, baseline, recommendations.
   const rank = names.map((_, k) => (lettered[k] ? 3 : { dominated: 0, front: 1, baseline: 2 }[states[k]] ?? 0));
@@ -47,18 +47,6 @@
     }
   }
 
-  // Limits that show the front, the baseline and what lies near.
-  function limits(at) {
-    const near = at.filter((x, k) => chosen[k]);
-    let low = Math.min(...near), high = Math.max(...near);
-    const span = high - low || Math.abs(high) * 0.1 || 1;
-    const around = at.filter((x) => x >= low - span && x <= high + span).sort((a, b) => a - b);
-    low = Math.min(low, around[Math.floor(0.02 * (around.length - 1))]);
-    high = Math.max(high, around[Math.ceil(0.98 * (around.length - 1))]);
-    const margin = 0.07 * (high - low || span);
-    return [low - margin, high + margin];
-  }
-
   function ticks([low, high], count) {
     const step = (high - low) / Math.max(count, 1), power = 10 ** Math.floor(Math.log10(step));
     const nice = [1, 2, 5, 10].map((x) => x * power).find((x) => x >= step), found = [];
@@ -81,8 +69,7 @@
   let boxes = [], scales = [], over = [];
 
   function panel(pen, box, a, b) {
-    const across = a === null ? { at: names.map((_, k) => k), label: "order of the front", down: true } : objectives[a], up = objectives[b];
-    const xs = limits(across.at), ys = limits(up.at);
+    const across = a === null ? places : objectives[a], up = objectives[b], xs = across.view, ys = up.view;
     const px = (v) => box.x + ((v - xs[0]) / (xs[1] - xs[0])) * box.w, py = (v) => box.y + box.h - ((v - ys[0]) / (ys[1] - ys[0])) * box.h;
     pen.save();
     pen.beginPath(); pen.rect(box.x, box.y, box.w, box.h); pen.clip();

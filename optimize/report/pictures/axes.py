@@ -117,9 +117,9 @@ class Axis:
         """Limits that show these configurations and their surroundings, whatever the worst are.
 
         Args:
-            near: a truth value for each configuration.
+            near: a truth value for each configuration; where none is true, all are shown.
         """
-        shown = self.at[np.asarray(near)]
+        shown = self.at[np.asarray(near)] if any(near) else self.at
         low, high = float(shown.min()), float(shown.max())
         width = high - low or max(abs(high), 1.0) * 0.1
         around = self.at[(self.at >= low - width) & (self.at <= high + width)]
@@ -167,12 +167,14 @@ def page_data(front: Front) -> dict[str, Any]:
     differ = [path for path in paths if table.loc[chosen, path].astype(object).nunique(dropna=False) > 1]
     objectives = [Axis.of_objective(table, one) for one in front.objectives]
     axes = [Axis.of_parameter(table, path, paths) for path in reversed(differ[:PARAMETERS])]
+    places = Axis("order of the front", np.arange(len(table), dtype=float), falling=True)
     known = {one.number: one.values for one in front.archive.evaluations}
     return {
         "names": table["name"].tolist(),
         "states": shown_states(table).tolist(),
         "chosen": chosen.astype(int).tolist(),
-        "objectives": [_axis(one, one.at) for one in objectives],
+        "places": _axis(places, places.at) | {"view": places.view(chosen)},
+        "objectives": [_axis(one, one.at) | {"view": one.view(chosen)} for one in objectives],
         "parameters": [_axis(one, one.shares(one.at)) for one in axes],
         "settings": [
             "\n".join(f"{one.path} {setting(one.after)}" for one in changed_values(front, known[number]))
