@@ -263,9 +263,9 @@ def compare(
     from gridtune.scenarios.results.json_text import to_json
     from gridtune.scenarios.results.text import terminal_width
 
-    made = run_compare(a, b)
-    json = format is Format.json
-    sys.stdout.write(to_json(made) + "\n" if json else compare_text(made, terminal_width(), every=all))
+    made, json = run_compare(a, b), format is Format.json
+    text = to_json(made.to_dict()) + "\n" if json else compare_text(made, terminal_width(), every=all)
+    sys.stdout.write(text)
 
 
 @app.command(cls=Command, rich_help_panel=EVIDENCE)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import asdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,18 +11,20 @@ from scipy.stats import ttest_ind, ttest_rel
 from gridtune.optimize.api import open_study
 from gridtune.optimize.commands.compare import (
     OWN_RUNS,
-    Origin,
+    Comparison,
+    Row,
     SavedRun,
     _runs,
     basis,
     compare_text,
+    compared,
+    compared_fronts,
     run_compare,
 )
 from gridtune.optimize.front.front import front
 from gridtune.optimize.front.hypervolume import reference_point
 from gridtune.optimize.records.difference import difference
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.report.comparison import compared, compared_fronts
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load
 from search_toys import VARY, toy_with_baseline
@@ -43,9 +45,10 @@ def test_common_replications_are_compared_in_pairs():
     effects = np.random.default_rng(1).normal(0, 5, 8)
     a, b = effects.tolist(), (effects + 1 + 0.1 * np.arange(8)).tolist()
     paired, apart = (compared(UNFAIR, a, b, common=common) for common in (True, False))
-    assert paired.low == difference(b, a).low > 0 > apart.low
+    assert paired.difference.low == difference(b, a).low > 0 > apart.difference.low
     assert (paired.better, apart.better) == (False, False)
-    assert paired.difference == pytest.approx(apart.difference)
+    assert paired.difference.mean == pytest.approx(apart.difference.mean)
+    assert (paired.difference.pairs, apart.difference.pairs) == (8, 0)
 
 
 def test_the_reference_point_is_twice_as_bad_as_the_baseline_whatever_else_was_searched():
@@ -61,31 +64,38 @@ def test_volumes_have_the_reference_of_the_first():
     one = archive((UNFAIR, COMPLETED), (1.0, 10.0), (0.5, 8.0), baseline=0)
     two = archive((UNFAIR, COMPLETED), (3.0, 10.0), (0.5, 9.0), baseline=0)
     volume, *_ = compared_fronts(front(one), front(two), common=True)
-    assert (volume.a, volume.b) == (1 * 10 + 0.5 * 8, 1.5 * 9)
-    assert (volume.low, volume.better) == (None, False)
+    assert (volume.change.start, volume.change.to) == (1 * 10 + 0.5 * 8, 1.5 * 9)
+    assert (volume.change.difference.low, volume.better) == (None, False)
 
 
 def test_equal_fronts_do_not_differ_on_common_replications_and_may_on_others():
     runs = [((0.1, 0.3, 0.2), (9.0, 8.0, 7.0)), ((0.5, 0.4, 0.6), (12.0, 11.0, 13.0))]
     found = front(archive((UNFAIR, COMPLETED), *runs, baseline=0))
-    rows, (_, _, apart, _) = (compared_fronts(found, found, common=common) for common in (True, False))
+    rows, (_, _, apart, _) = (
+        [row.as_json() for row in compared_fronts(found, found, common=common)] for common in (True, False)
+    )
     names = ["hypervolume", "configurations on the front", "best unfairness", "best completed"]
-    assert [row.name for row in rows] == names
-    assert all((row.difference, row.better) == (0.0, None) for row in rows)
-    assert (rows[2].low, rows[2].high) == (0.0, 0.0)
-    assert apart.low == pytest.approx(-apart.high)
-    assert apart.high > 0
+    assert [row["name"] for row in rows] == names
+    assert all((row["difference"], row["better"]) == (0.0, None) for row in rows)
+    assert [row["paired"] for row in rows] == [False, False, True, True]
+    assert (rows[2]["low"], rows[2]["high"]) == (0.0, 0.0)
+    assert apart["low"] == pytest.approx(-apart["high"])
+    assert apart["high"] > 0
 
 
 def test_two_samples_are_compared_from_two_runs_each():
     a, b = [1.0, 2.0], [4.0, 7.0]
-    found = compared(COMPLETED, a, b, common=False)
-    known = ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
-    assert (found.difference, found.low, found.high) == pytest.approx((4.0, known.low, known.high))
-    assert found.better
-    single = compared(COMPLETED, a, b[:1], common=False)
-    assert (single.difference, single.low, single.high) == (2.5, None, None)
-    level = compared(COMPLETED, [1.0, 1.0], [3.0, 3.0], common=False)
+    for first, second in ((a, b), (b, [*a, 3.0])):
+        found = compared(COMPLETED, first, second, common=False).difference
+        test = ttest_ind(second, first, equal_var=False)
+        known = test.confidence_interval(0.95)
+        assert (found.low, found.high) == pytest.approx((known.low, known.high))
+        assert 1 - found.confidence == pytest.approx(test.pvalue)
+    assert compared(COMPLETED, a, b, common=False).difference.mean == 4.0
+    assert compared(COMPLETED, a, b, common=False).better
+    single = compared(COMPLETED, a, b[:1], common=False).difference
+    assert (single.mean, single.low, single.high) == (2.5, None, None)
+    level = compared(COMPLETED, [1.0, 1.0], [3.0, 3.0], common=False).difference
     assert (level.low, level.high) == (2.0, 2.0)
 
 
@@ -95,15 +105,15 @@ def test_two_studies(tmp_path):
         kept(tmp_path / "b", require=["completed>=900"], validation_replications=9),
         kept(tmp_path / "c", seed=2),
     )
-    made = run_compare(a, b)
+    made = run_compare(a, b).to_dict()
     assert made["paired"]
     named = {row["name"]: row for row in made["rows"]}
     volumes = [open_study(one).hypervolume for one in (a, b)]
     assert [named["hypervolume"]["a"], named["hypervolume"]["b"]] == volumes, "as the fronts show them"
     assert named["baseline unfairness"]["difference"] == 0, "on the replications that both have"
-    same = {row["name"]: row["difference"] for row in run_compare(a, a)["rows"]}
+    same = {row["name"]: row["difference"] for row in run_compare(a, a).to_dict()["rows"]}
     assert set(same.values()) == {0.0}
-    apart = run_compare(a, c)
+    apart = run_compare(a, c).to_dict()
     assert not apart["paired"]
     volume = apart["rows"][0]
     assert volume["low"] is None, "other seeds of the sampler would change it, too"
@@ -119,7 +129,7 @@ def test_two_runs_and_what_is_neither(tmp_path, call):  # noqa: F811
         )  # fmt: skip
         assert code == 0
         (tmp_path / f"{name}.json").write_text(out, encoding="utf-8")
-    made = run_compare(str(tmp_path / "a"), str(tmp_path / "b.json"))
+    made = run_compare(str(tmp_path / "a"), str(tmp_path / "b.json")).to_dict()
     assert made["paired"]
     completed = next(row for row in made["rows"] if row["name"] == "completed")
     known = json.loads((tmp_path / "b.json").read_text())["metrics"]["completed"]
@@ -165,7 +175,7 @@ def test_runs_are_paired_where_their_replications_are_common_whatever_their_file
     def compared_with(other):
         return run_compare(str(tmp_path / "here"), str(tmp_path / other))
 
-    same = compared_with("file")
+    same = compared_with("file").to_dict()
     assert (same["paired"], same["unpaired_because"]) == (True, None)
     assert {row["difference"] for row in same["rows"]} == {0}, "common random numbers in truth, too"
     for other, why in (
@@ -174,19 +184,19 @@ def test_runs_are_paired_where_their_replications_are_common_whatever_their_file
         ("file.json", "Whether the two share random numbers is not known (scenarios of other names)"),
     ):
         made = compared_with(other)
-        assert (made["paired"], made["unpaired_because"]) == (False, why)
+        told = made.to_dict()
+        assert (told["paired"], told["unpaired_because"]) == (False, why)
         assert why in basis(made, ("a", "b"))
 
 
 def test_of_a_metric_that_nobody_knows_neither_run_is_said_to_be_better():
-    values = dict.fromkeys(["satisfaction_mean.meta", "own_measure", "events"], (1.0, 1.1, 0.9))
-    units = dict.fromkeys(values, "")
-    one = SavedRun(Origin("s", 1), values, units)
-    other = SavedRun(one.origin, {name: tuple(v + 1 for v in row) for name, row in values.items()}, units)
-    _, rows = _runs(one, other)
     said = {"satisfaction_mean.meta": True, "own_measure": None, "events": None}
-    assert {row.name: row.better for row in rows} == said
-    made = {"a": "x/one", "b": "x/other", "kind": "runs", "paired": True, "rows": [asdict(r) for r in rows]}
+    one, other = (
+        SavedRun(scenario="s", seed=1, metrics={key: {"values": values, "unit": ""} for key in said})
+        for values in ([1.0, 1.1, 0.9], [2.0, 2.1, 1.9])
+    )
+    made = Comparison("x/one", "x/other", "runs", *_runs(one, other))
+    assert {row["name"]: row["better"] for row in made.to_dict()["rows"]} == said
     told = compare_text(made, 80, every=True).splitlines()
     assert [line.endswith("better") for line in told if "+1" in line] == [True, False, False]
 
@@ -194,7 +204,7 @@ def test_of_a_metric_that_nobody_knows_neither_run_is_said_to_be_better():
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_a_comparison_keeps_the_width_and_says_amounts_as_people_do(width):
     rows = [
-        compared(Objective(name, "minimize", unit), a, b, common=True)
+        Row(compared(Objective(name, "minimize", unit), a, b, common=True))
         for name, unit, a, b in (
             ("completed_work", "s", (183e6, 184e6), (190e6, 192e6)),
             ("background_waiting_mean", "s", (1000.0, 1200.0), (500.0, 510.0)),
@@ -204,8 +214,7 @@ def test_a_comparison_keeps_the_width_and_says_amounts_as_people_do(width):
         )
     ]
     why = "The two share no random numbers (another seed)"
-    told = [asdict(row) for row in rows]
-    made = {"kind": "studies", "paired": False, "unpaired_because": why, "rows": told, "a": "a", "b": "b"}
+    made = Comparison("a", "b", "studies", why, rows)
     text = compare_text(made, width)
     assert max(map(len, text.splitlines())) <= width
     words = " ".join(text.split())
@@ -217,32 +226,31 @@ def test_a_comparison_keeps_the_width_and_says_amounts_as_people_do(width):
     assert OWN_RUNS in words
     assert "a measure of a user" not in words, "which is equal"
     names = ("a", "b")
-    assert OWN_RUNS not in basis({**made, "kind": "runs"}, names)
-    paired = {**made, "kind": "runs", "paired": True}
+    assert OWN_RUNS not in basis(replace(made, kind="runs"), names)
+    paired = replace(made, kind="runs", apart="")
     assert "±" in basis(paired, names)
-    level = [compared(Objective("completed", "maximize", "jobs"), (5.0, 5.0), (7.0, 7.0), common=True)]
-    assert "±" not in basis({**paired, "rows": [asdict(row) for row in level]}, names)
+    level = compared(Objective("completed", "maximize", "jobs"), (5.0, 5.0), (7.0, 7.0), common=True)
+    assert "±" not in basis(replace(paired, rows=[Row(level)]), names)
 
 
 def test_what_gets_worse_is_listed_before_what_gets_better_and_counted_if_it_is_not():
     pairs = [(10.0, 1.0)] * 20 + [(10.0, 12.0), (10.0, 10.5)] + [(10.0, 30.0)] * 12
     rows = [
-        asdict(compared(Objective(f"m{k}", "minimize", ""), (a,), (b,), common=True))
+        Row(compared(Objective(f"m{k}", "minimize", ""), (a,), (b,), common=True))
         for k, (a, b) in enumerate(pairs)
     ]
-    made = {"kind": "runs", "paired": True, "unpaired_because": None, "rows": rows, "a": "a", "b": "b"}
+    made = Comparison("a", "b", "runs", "", rows)
     lines = [line.split() for line in compare_text(made, 80).splitlines()]
     shown = [line[0] for line in lines if line and line[-1] in ("worse?", "better?")]
     assert shown[:13] == [*(f"m{k}" for k in range(22, 34)), "m20"]
     assert set(shown[13:]) <= {f"m{k}" for k in range(20)}
-    some = " ".join(compare_text({**made, "rows": rows[20:] * 2}, 80).split())
+    some = " ".join(compare_text(replace(made, rows=rows[20:] * 2), 80).split())
     assert re.search(r"Not listed: \d+ more changes \(\d+ for the worse by over a tenth\)", some)
 
 
 def test_differences_of_shares_are_in_percentage_points():
     row = compared(Objective("unhappy_fraction", "minimize"), (0.1, 0.2), (0.3, 0.4), common=True)
-    made = {"a": "a", "b": "b", "kind": "runs", "paired": True, "rows": [asdict(row)]}
-    assert "+20 points" in compare_text(made, 80)
+    assert "+20 points" in compare_text(Comparison("a", "b", "runs", "", [Row(row)]), 80)
 
 
 @pytest.mark.long
@@ -256,7 +264,7 @@ def test_runs_whose_metrics_are_not_as_they_were_written_are_refused(call, tmp_p
     edited.write_text(json.dumps(about | {"metrics": {"makespan": good, "waiting_mean": bad}}))
     assert call("compare", run, run).code == 0
     code, out, err = call("compare", run, edited)
-    assert (code, out) == (2, "")
+    assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith(f"gridtune: {edited}: not what a run has written (")
 
 
@@ -276,8 +284,8 @@ def test_runs_of_different_jobs_are_said_first(call, tmp_path):  # noqa: F811
     for name, words in more.items():
         call("run", "diet/day-regular", *words, "--out", str(tmp_path / name))
     other, same = (run_compare(str(tmp_path / "base"), str(tmp_path / name)) for name in ("fewer", "legacy"))
-    assert other["differing_workloads"] == ["workload.user.count"]
-    assert same["differing_workloads"] == []
+    assert other.jobs == ["workload.user.count"]
+    assert same.jobs == []
     assert "different jobs (workload.user.count)" in compare_text(other, 80).splitlines()[0]
     assert "different jobs" not in compare_text(same, 80)
     assert "one run of each" in compare_text(same, 80).splitlines()[0]
@@ -293,7 +301,7 @@ def test_runs_of_one_log_whose_content_has_changed_have_different_jobs(call, tmp
         (tmp_path / f"{name}.json").write_text(call(*words, "--format", "json").out)
     for suffix in ("", ".json"):
         first, same, other = (f"{tmp_path / name}{suffix}" for name in ("all", "again", "half"))
-        assert run_compare(first, same)["differing_workloads"] == []
-        made = run_compare(first, other)
+        assert run_compare(first, same).jobs == []
+        made = run_compare(first, other).to_dict()
         assert made["differing_workloads"] == ["jobs.size-large"], "two of eight processors are a quarter"
         assert not made["paired"]

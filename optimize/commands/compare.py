@@ -1,25 +1,34 @@
-"""What `gridtune compare` does: find out what two names stand for, and set both side by side."""
+"""What `gridtune compare` does: find out what two names stand for, and set both side by side.
+
+Under common random numbers (the same scenario and seed) values are compared pair by pair, so that the
+replication effect cancels; else as two samples with unequal variances.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
-from math import isfinite
+from math import isfinite, nan
 from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import definition
 from gridtune.optimize import api
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.commands.sensitivity import is_study
-from gridtune.optimize.front.changes import IDLE
+from gridtune.optimize.front.changes import IDLE, change
+from gridtune.optimize.front.front import Front
+from gridtune.optimize.front.hypervolume import hypervolume
 from gridtune.optimize.recommend.harm import LEAST
-from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.report.comparison import Row, compared, compared_fronts
+from gridtune.optimize.records.difference import ROUNDING, Change, Difference
+from gridtune.optimize.records.evaluations import Objective, side_by_side
 from gridtune.optimize.report.numbers import amount, metric_label
 from gridtune.plain_text import counted
 from gridtune.scenarios.errors import ScenarioError
@@ -35,8 +44,7 @@ NAME = 20  # columns that names have at least
 SUBJECTS = "a study, the folder of `gridtune run --out`, or the JSON that `gridtune run --format json` prints"
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(BaseModel, strict=True):
     """What decides the random numbers of runs.
 
     Attributes:
@@ -47,7 +55,7 @@ class Origin:
 
     scenario: str
     seed: int
-    workloads: Mapping[str, Any] = field(default_factory=dict)
+    workloads: dict[str, Any] = {}
 
     def apart(self, other: Origin) -> str:
         """Why replications of the same number share no random numbers; "" if they do.
@@ -66,66 +74,117 @@ class Origin:
         return ""
 
 
+Value = Annotated[float, BeforeValidator(lambda given: nan if given is None else given)]
+
+
+class SavedMetric(BaseModel, strict=True):
+    """What runs gave; missing and infinite values, which have no form in JSON, are not a number."""
+
+    values: list[Value] = Field(min_length=1)
+    unit: str
+
+
+class SavedRun(Origin):
+    """Runs that were saved: where their random numbers are from, and each metric."""
+
+    metrics: dict[str, SavedMetric]
+
+
 @dataclass(frozen=True)
-class SavedRun:
-    """Runs that were saved: where their random numbers are from, and each metric's values and unit."""
+class Row:
+    """One quantity in both.
 
-    origin: Origin
-    values: dict[str, tuple[float, ...]]
-    units: dict[str, str]
+    Attributes:
+        of: what of a study it is of; "" of a run, or of the whole study.
+        judged: whether one way is better.
+    """
+
+    change: Change
+    of: str = ""
+    judged: bool = True
+
+    @property
+    def better(self) -> bool | None:
+        """Whether the second is better; None if equal, or neither way is."""
+        return self.change.better if self.judged and self.change.difference.mean else None
+
+    def as_json(self) -> dict[str, Any]:
+        """For JSON."""
+        gap, metric = self.change.difference, self.change.metric
+        return {
+            "name": f"{self.of} {metric.name}".strip(),
+            "unit": metric.unit,
+            "a": self.change.start,
+            "b": self.change.to,
+            "difference": gap.mean,
+            "low": gap.low,
+            "high": gap.high,
+            "paired": gap.pairs > 0,
+            "better": self.better,
+        }
 
 
-def run_compare(a: str, b: str) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Comparison:
+    """Two of a kind side by side.
+
+    Attributes:
+        a, b: as they were named.
+        apart: why they are not compared pair by pair; "" if they are.
+        jobs: settings of workloads that differ, or metrics that show that jobs do.
+    """
+
+    a: str
+    b: str
+    kind: Literal["studies", "runs"]
+    apart: str
+    rows: Sequence[Row]
+    jobs: Sequence[str] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As data for JSON; differences are B minus A."""
+        return {
+            "a": self.a,
+            "b": self.b,
+            "kind": self.kind,
+            "paired": not self.apart,
+            "unpaired_because": self.apart or None,
+            "differing_workloads": self.jobs,
+            "rows": [row.as_json() for row in self.rows],
+        }
+
+
+def run_compare(a: str, b: str) -> Comparison:
     """Two studies, or two runs, side by side.
 
     Args:
         a, b: studies (folder, journal file, storage URL) or runs (folder, JSON file).
 
-    Returns:
-        For JSON: what was compared, why not pair by pair if so, which settings of workloads differ, and
-        `rows` with the attributes of `Row`, differences B minus A.
-
     Raises:
         ScenarioError: one is neither, or they cannot be compared.
     """
     first, second = _found(a), _found(b)
-    jobs: list[str] = []
     if isinstance(first, Study) and isinstance(second, Study):
-        apart, rows = _studies(first, second)
-    elif isinstance(first, SavedRun) and isinstance(second, SavedRun):
-        here, there = first.origin.workloads, second.origin.workloads
-        if here and there:
-            jobs = [path for path in {**here, **there} if here.get(path) != there.get(path)]
-        counts = [name for name in first.values if name.startswith(JOBS) and _differ(name, first, second)]
-        jobs = jobs or counts
-        apart, rows = _runs(first, second, "The runs have different jobs" if counts else "")
-    else:
-        raise ScenarioError(f"{a} and {b}: one is a study and the other a run; compare two of a kind")
-    return {
-        "a": a,
-        "b": b,
-        "kind": "studies" if isinstance(first, Study) else "runs",
-        "paired": not apart,
-        "unpaired_because": apart or None,
-        "differing_workloads": jobs,
-        "rows": [asdict(row) for row in rows],
-    }
+        return Comparison(a, b, "studies", *_studies(first, second))
+    if isinstance(first, SavedRun) and isinstance(second, SavedRun):
+        return Comparison(a, b, "runs", *_runs(first, second))
+    raise ScenarioError(f"{a} and {b}: one is a study and the other a run; compare two of a kind")
 
 
-def compare_text(made: Mapping[str, Any], width: int, *, every: bool = False) -> str:
+def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
     """What changes from one to the other, as a table, significant changes first.
 
     Args:
         every: whether to list what is equal, and all of what is not, too.
     """
-    names, rows = _names(made["a"], made["b"]), made["rows"]
-    changed = sorted((row for row in rows if row["difference"]), key=_rank)
+    names, rows = _names(made.a, made.b), made.rows
+    changed = sorted((row for row in rows if row.change.difference.mean), key=_rank)
     sentences = []
-    if jobs := made.get("differing_workloads"):
+    if jobs := made.jobs:
         some = ", ".join(jobs[:MOST]) + f" and {len(jobs) - MOST} more" * (len(jobs) > MOST)
         sentences.append(f"The runs have different jobs ({some}): differences may come from the jobs.")
-    sure, total = sum(_told(row) is not None for row in changed), counted(len(rows), "quantity", "quantities")
-    if changed and all(row["low"] is None for row in changed):
+    sure, total = sum(map(_told, changed)), counted(len(rows), "quantity", "quantities")
+    if changed and all(row.change.difference.half is None for row in changed):
         sentences.append(f"{len(changed)} of {total} differ; one run of each cannot say which by chance.")
     else:
         sentences.append(f"{sure} of {total} differ significantly between {names[0]} and {names[1]}.")
@@ -162,63 +221,51 @@ def _names(a: str, b: str) -> tuple[str, str]:
     return a, b
 
 
-def _rank(row: Mapping[str, Any]) -> tuple[bool, bool, float]:
+def _rank(row: Row) -> tuple[bool, bool, float]:
     """Significant differences come first, then what gets worse by over a tenth, then the largest."""
-    return _told(row) is None, not _harms(row), -_share(row)
+    return not _told(row), not _harms(row), -row.change.relative
 
 
-def _share(row: Mapping[str, Any]) -> float:
-    """A difference as a share of the larger value."""
-    size = max(abs(row["a"]), abs(row["b"]))
-    return abs(row["difference"]) / size if size else 0.0
-
-
-def _harms(row: Mapping[str, Any]) -> bool:
+def _harms(row: Row) -> bool:
     """Whether the second is worse by over a tenth, significantly or not."""
-    return row["better"] is False and _share(row) > LEAST
+    return row.better is False and row.change.relative > LEAST
 
 
-def basis(made: Mapping[str, Any], names: tuple[str, str]) -> str:
+def basis(made: Comparison, names: tuple[str, str]) -> str:
     """What the comparison rests on, in a sentence or two."""
     way = f"{names[1]} minus {names[0]}"
-    uncertain = any("±" in _difference(row) for row in made["rows"])
+    uncertain = any("±" in _difference(row.change) for row in made.rows)
     interval = (
         "; ±: half of the 95 % interval; without a verdict behind ± not significant" if uncertain else ""
     )
-    if made["paired"]:
-        text = f"Differences are {way} on common random numbers{interval}."
+    if made.apart:
+        text = f"{made.apart}: differences are {way} of two samples{interval}."
     else:
-        text = f"{made['unpaired_because']}: differences are {way} of two samples{interval}."
-    return f"{text} {OWN_RUNS}" if made["kind"] == "studies" else text
+        text = f"Differences are {way} on common random numbers{interval}."
+    return f"{text} {OWN_RUNS}" if made.kind == "studies" else text
 
 
-def _cells(row: Mapping[str, Any]) -> list[str]:
-    metric = _metric(row)
-    name = f"{row['name'].rpartition(' ')[0]} {metric_label(metric)}".strip()
-    told = _told(row)
-    verdict = "" if told is None else Styled("better", "green") if told else Styled("worse", "red")
-    if row["low"] is None and row["better"] is not None:  # of one run each
-        verdict = "better?" if row["better"] else "worse?"
-    return [name, amount(row["a"], metric), amount(row["b"], metric), _difference(row), verdict]
+def _cells(row: Row) -> list[str]:
+    one, verdict = row.change, ""
+    if _told(row):
+        verdict = Styled("better", "green") if row.better else Styled("worse", "red")
+    elif one.difference.half is None and row.better is not None:  # of one run each
+        verdict = "better?" if row.better else "worse?"
+    name = f"{row.of} {metric_label(one.metric)}".strip()
+    return [name, amount(one.start, one.metric), amount(one.to, one.metric), _difference(one), verdict]
 
 
-def _metric(row: Mapping[str, Any]) -> Objective:
-    return Objective(row["name"].rpartition(" ")[2], "minimize", row["unit"])
-
-
-def _difference(row: Mapping[str, Any]) -> str:
+def _difference(one: Change) -> str:
     """The difference, and half its interval where there is one; of shares in percentage points."""
-    gap, low, high, name = row["difference"], row["low"], row["high"], _metric(row).name
-    size, unit = (100, " points") if label(name).percent else (1, "")
-    half = (high - low) / 2 * size if low is not None and high is not None else None
-    return human_difference(gap * size, half, row["unit"], name) + (unit if gap else "")
+    gap, half, metric = one.difference.mean, one.difference.half, one.metric
+    size, unit = (100, " points") if label(metric.name).percent else (1, "")
+    half = None if half is None else half * size
+    return human_difference(gap * size, half, metric.unit, metric.name) + (unit if gap else "")
 
 
-def _told(row: Mapping[str, Any]) -> bool | None:
-    """Whether the second is significantly better, or worse; None if it is neither."""
-    if row["better"] is None or row["low"] is None or row["low"] <= 0 <= row["high"]:
-        return None
-    return bool(row["better"])
+def _told(row: Row) -> bool:
+    """Whether the second is significantly better or worse."""
+    return row.judged and row.change.beyond_noise
 
 
 def _found(subject: str) -> Study | SavedRun:
@@ -236,29 +283,20 @@ def _saved(metrics: Path, about: Path) -> SavedRun:
     """A run from its metrics, and from what says of which scenario and seed it is."""
     try:
         found, facts = (json.loads(path.read_text(encoding="utf-8")) for path in (metrics, about))
-        table = found.get("metrics", found)
-        values = {name: tuple(map(_number, entry["values"])) for name, entry in table.items()}
-        if len(set(map(len, values.values()))) != 1 or not all(values.values()):
-            raise ValueError("not every metric has a value of every replication")
-        name, seed, units = facts["scenario"], facts["seed"], [entry["unit"] for entry in table.values()]
-        if type(seed) is not int or not all(isinstance(text, str) for text in (name, *units)):
-            raise ValueError("scenario, seed or units are of another kind")
         known = _workloads(facts["resolved"]) if "resolved" in facts else {}
-        return SavedRun(Origin(name, seed, known), values, dict(zip(values, units, strict=True)))
+        table = found.get("metrics", found)
+        run = SavedRun.model_validate({**facts, "metrics": table, "workloads": known})
+        if len({len(one.values) for one in run.metrics.values()}) != 1:
+            raise ValueError("not every metric has a value of every replication")
+        return run
     except OSError as error:
         raise ScenarioError(f"{error.filename}: {error.strerror}; expected {SUBJECTS}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        why = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+        why = str(error)
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False)[0]
+            why = f"{'.'.join(map(str, first['loc']))}: {first['msg'].lower()}"
         raise ScenarioError(f"{metrics}: not what a run has written ({why}); expected {SUBJECTS}") from error
-
-
-def _number(value: Any) -> float:
-    """A value of a metric, whose missing and infinite ones have no form in JSON."""
-    if value is None:
-        return float("nan")
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{value!r:.40} is no number")
-    return float(value)
 
 
 def _workloads(resolved: Mapping[str, Any]) -> dict[str, Any]:
@@ -282,7 +320,7 @@ def _studies(a: Study, b: Study) -> tuple[str, list[Row]]:
     known = [one.estimates for one in standing if one]
     for objective in a.archive.objectives if len(known) == 2 else ():
         values = [estimates[objective.name].values for estimates in known]
-        rows.append(compared(objective, *values, common=not apart, name=f"baseline {objective.name}"))
+        rows.append(Row(compared(objective, *values, common=not apart), "baseline"))
     return apart, rows
 
 
@@ -292,7 +330,11 @@ def _studies_apart(a: Study, b: Study) -> str:
         return "The two share no random numbers (only one has validated its front)"
     cases = [
         [
-            Origin(one.scenario.name, one.seed, _workloads(one.scenario.spec.model_dump(mode="json")))
+            Origin(
+                scenario=one.scenario.name,
+                seed=one.seed,
+                workloads=_workloads(one.scenario.spec.model_dump(mode="json")),
+            )
             for one in study.settings.run_in
         ]
         for study in (a, b)
@@ -303,23 +345,77 @@ def _studies_apart(a: Study, b: Study) -> str:
     return reasons[0] if all(reasons) else OTHER_CASES if any(reasons) else ""
 
 
-def _differ(name: str, a: SavedRun, b: SavedRun) -> bool:
-    """Whether a metric differs in a replication that both have."""
-    return any(one != other for one, other in zip(a.values[name], b.values.get(name, ()), strict=False))
-
-
-def _runs(a: SavedRun, b: SavedRun, apart: str = "") -> tuple[str, list[Row]]:
-    apart = apart or a.origin.apart(b.origin)
-    shared = [name for name in a.values if name in b.values]
+def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str]]:
+    shared = {name: (one, b.metrics[name]) for name, one in a.metrics.items() if name in b.metrics}
     if not shared:
         raise ScenarioError("the runs have no metric in common")
+    here, there = a.workloads, b.workloads
+    known = {**here, **there} if here and there else {}
+    jobs = [path for path in known if here.get(path) != there.get(path)]
+    counts = [name for name, both in shared.items() if name.startswith(JOBS) and _differ(*both)]
+    apart = "The runs have different jobs" if counts else a.apart(b)
     rows = []
-    for name in shared:
-        if all(map(isfinite, (*a.values[name], *b.values[name]))):
-            known = definition(name)
-            direction, step = (known.direction, known.resolution) if known else ("minimize", 0.0)
-            metric = Objective(name, direction, a.units[name], step)
-            row = compared(metric, a.values[name], b.values[name], common=not apart)
+    for name, (first, second) in shared.items():
+        if all(map(isfinite, (*first.values, *second.values))):
+            meaning = definition(name)
+            direction, step = (meaning.direction, meaning.resolution) if meaning else ("minimize", 0.0)
+            metric = Objective(name, direction, first.unit, step)
+            one = compared(metric, first.values, second.values, common=not apart)
             # Unknown metrics, and those that say nothing of a grid, have no better direction.
-            rows.append(row if known and name not in IDLE else replace(row, better=None))
-    return apart, rows
+            rows.append(Row(one, judged=meaning is not None and name not in IDLE))
+    return apart, rows, jobs or counts
+
+
+def _differ(first: SavedMetric, second: SavedMetric) -> bool:
+    """Whether a metric differs in a replication that both have."""
+    return any(a != b for a, b in zip(first.values, second.values, strict=False))
+
+
+def compared(metric: Objective, first: Sequence[float], second: Sequence[float], *, common: bool) -> Change:
+    """One metric in both, with one value per replication.
+
+    Args:
+        common: whether replications of the same number share random numbers.
+    """
+    if common:  # over the replications that both have
+        return change(metric, first, second)
+    return Change(metric, float(np.mean(first)), float(np.mean(second)), _welch(first, second))
+
+
+def _welch(first: Sequence[float], second: Sequence[float]) -> Difference:
+    """The difference of the means of two samples, by Welch's test; without an interval of single values."""
+    gap = float(np.mean(second) - np.mean(first))
+    if min(len(first), len(second)) < 2:
+        return Difference(gap, None, None, None, None, 0)
+    size = max(map(abs, (*first, *second)))
+    if max(np.ptp(first), np.ptp(second)) <= ROUNDING * size:
+        return Difference.of(gap, 0.0, 1.0, 0)
+    parts = np.array([np.var(one, ddof=1) / len(one) for one in (first, second)])
+    freedom = parts.sum() ** 2 / sum(parts**2 / (len(first) - 1, len(second) - 1))
+    return Difference.of(gap, float(np.sqrt(parts.sum())), float(freedom), 0)
+
+
+def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
+    """The fronts of two studies with the same objectives: hypervolume, and the best of each objective.
+
+    Hypervolumes are those of estimated means, both with the reference point of the first. Their difference
+    has no interval: other seeds of the sampler would change it, too. The best of an objective are compared
+    by their runs.
+
+    Args:
+        a, b: fronts with members.
+        common: whether replications of the same number share random numbers.
+    """
+    volumes = [[hypervolume(one.costs(one.on_front), a.objectives, a.reference)] for one in (a, b)]
+    counts = [[len(one.on_front)] for one in (a, b)]
+    volume, count = Objective("hypervolume", "maximize"), Objective("configurations on the front", "maximize")
+    rows = [
+        Row(compared(volume, *volumes, common=False)),
+        Row(compared(count, *counts, common=False), judged=False),
+    ]
+    for at, objective in enumerate(a.objectives):
+        best = [front.on_front[front.costs(front.on_front)[:, at].argmin()] for front in (a, b)]
+        known = side_by_side(best) if common else [one.estimates for one in best]
+        values = [one[objective.name].values for one in known]
+        rows.append(Row(compared(objective, *values, common=common), "best"))
+    return rows
