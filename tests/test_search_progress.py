@@ -8,7 +8,7 @@ import pytest
 
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
 from gridtune.optimize.report import progress
-from gridtune.optimize.report.progress import Best, Heartbeat, LiveLine, progress_of
+from gridtune.optimize.report.progress import Best, LiveLine, Progress, progress_of
 from gridtune.optimize.runs import stored
 from gridtune.optimize.search import search
 from gridtune.scenarios import load
@@ -31,7 +31,7 @@ def test_a_heartbeat_is_a_line_now_and_then(monkeypatch):
     clock = count(step=4.0)
     monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(clock)))
     stream = io.StringIO()
-    meter = Heartbeat(stream)
+    meter = Progress(stream)
     meter.start("evaluations", 100, 20)
     for done in range(21, 61):
         meter.update(done, done // 50, "best so far: x")
@@ -48,7 +48,7 @@ def test_lines_are_ten_seconds_apart_however_many_phases_there_are(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     stream = io.StringIO()
-    meter = Heartbeat(stream)
+    meter = Progress(stream)
     for second in range(35):
         now[0] = float(second)
         meter.start(f"phase {second}", 5)
@@ -62,7 +62,7 @@ def test_lines_are_ten_seconds_apart_however_many_phases_there_are(monkeypatch):
 def test_a_search_limited_by_time_says_how_much_of_it_is_left(monkeypatch):
     stream, now = io.StringIO(), [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    meter = Heartbeat(stream, period=0)
+    meter = Progress(stream, period=0)
     meter.start("configurations", 0, seconds=300.0)
     now[0] = 160.0
     meter.update(7)
@@ -78,7 +78,7 @@ def test_time_left_does_not_count_what_a_resumed_search_knew(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     stream = io.StringIO()
-    meter = Heartbeat(stream)
+    meter = Progress(stream)
     meter.start("evaluations", 100, 50)
     for now[0], done in ((3000.0, 51), (3010.0, 61)):  # the sampler has come by what is known
         meter.update(done)
@@ -89,7 +89,7 @@ def test_time_left_is_that_of_what_is_to_come(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     stream = io.StringIO()
-    meter = Heartbeat(stream, period=0)
+    meter = Progress(stream, period=0)
     meter.start("runs", 100)
     for now[0], done in ((0.0, 10), (100.0, 60)):
         meter.update(done)
@@ -108,7 +108,7 @@ def test_an_interrupted_search_says_where_its_results_are_and_how_to_go_on(kept,
     with pytest.raises(KeyboardInterrupt):
         search(
             load("diet/day-regular"), budget=9, vary=VARY, work=Interrupting(4, toy), out=out,
-            sampler="random", progress=Heartbeat(stream),
+            sampler="random", progress=Progress(stream),
         )  # fmt: skip
     count = len(stored.load(out).archive.evaluations) if kept else 0
     assert count == 4 * kept
@@ -123,7 +123,7 @@ def test_an_interrupted_search_says_where_its_results_are_and_how_to_go_on(kept,
 
 def test_a_live_line_shows_on_a_terminal_only():
     assert isinstance(progress_of(stream=Terminal()), LiveLine)
-    assert isinstance(progress_of(stream=io.StringIO()), Heartbeat)
+    assert type(progress_of(stream=io.StringIO())) is Progress
     terminal = Terminal()
     live = progress_of(stream=terminal)
     live.start("evaluations", 10)
@@ -142,7 +142,7 @@ def test_a_live_line_shows_on_a_terminal_only():
 def test_a_line_is_there_as_soon_as_it_is_said():
     pipe = io.BytesIO()
     stream = io.TextIOWrapper(pipe)
-    Heartbeat(stream).note("so far")
+    Progress(stream).note("so far")
     assert pipe.getvalue() == b"so far\n"
 
 
@@ -156,13 +156,13 @@ def test_a_search_tells_how_it_goes():
         vary=vary,
         work=toy,
         sampler="random",
-        progress=Heartbeat(stream, period=0),
+        progress=Progress(stream, period=0),
     )
     lines = stream.getvalue().splitlines()
     assert "sed.count = -3 is refused" in lines[0]
     assert lines[1] == "runs: 0/150", "of the exploration, and what validation and recommendations may take"
     stream = io.StringIO()
-    heard = Heartbeat(stream, period=0)
+    heard = Progress(stream, period=0)
     search(load("diet/day-regular"), runs=60, vary=VARY, work=toy, sampler="random", progress=heard)
     told = [line for line in stream.getvalue().splitlines() if line.startswith("runs: ")]
     done = [int(re.match("runs: ([0-9]+)/60", line)[1]) for line in told]

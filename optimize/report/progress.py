@@ -21,48 +21,37 @@ HEARTBEAT = 10.0  # s between two plain lines, at least
 
 
 class Progress:
-    """Hears how a search goes; this one keeps it to itself."""
+    """Hears how a search goes: a plain line every `period` seconds at most, for logs and pipes.
+
+    Args:
+        stream: for the lines; silent without one.
+    """
+
+    _stream: TextIO | None = None
+    _total, _bound = 0, ""
+    _said: float | None = None
+    _ends: float | None = None
+    _timed: tuple[float, int] | None = None  # when how much was done
+    _pace: float | None = None  # s for each
+
+    def __init__(self, stream: TextIO | None = None, period: float = HEARTBEAT) -> None:
+        self._stream, self._period = stream, period
 
     def start(self, phase: str, total: int, done: int = 0, seconds: float | None = None) -> None:
         """A phase begins, which ends after so many seconds at the latest; a total of 0 is not known."""
-
-    def expect(self, total: int) -> None:
-        """At most this will be done in all, as is known by now; what is to come takes other times."""
-
-    def update(self, done: int, failures: int = 0, best: str = "") -> None:
-        """So much of the phase is done, and this was found so far."""
-
-    def note(self, text: str) -> None:
-        """A note in one line."""
-
-    def finish(self) -> None:
-        """The last phase is over."""
-
-
-class Heartbeat(Progress):
-    """A plain line every `period` seconds at most: for logs and pipes."""
-
-    def __init__(self, stream: TextIO, period: float = HEARTBEAT) -> None:
-        self._stream, self._period = stream, period
-        self._said: float | None = None
-
-    def start(self, phase: str, total: int, done: int = 0, seconds: float | None = None) -> None:
-        """Begin a phase, and announce it if it is time."""
         self.finish()
         self._phase, self._total = phase, total
         self._ends = None if seconds is None else time.monotonic() + seconds
-        self._timed: tuple[float, int] | None = None  # when how much was done
-        self._pace: float | None = None  # s for each
-        self._bound = ""
+        self._timed, self._pace, self._bound = None, None, ""
         self._show(done, "")
 
     def expect(self, total: int) -> None:
-        """Reckon with a new total, if there was one, and with the times of what is done from here on."""
+        """At most this will be done in all, as is known by now; what is to come takes other times."""
         self._total = total if self._total else 0
         self._timed, self._bound = None, "at most "
 
     def update(self, done: int, failures: int = 0, best: str = "") -> None:
-        """Say how far it is, how long the rest takes, what failed and what was found; see `Best.text`."""
+        """So much of the phase is done, and this was found so far; see `Best.text`."""
         if self._timed is None:  # a resumed search comes by what is known at first, which takes other times
             self._timed = time.monotonic(), done
         began, first = self._timed
@@ -76,10 +65,16 @@ class Heartbeat(Progress):
         self._show(done, ", ".join(filter(None, (rest, failed, best))))
 
     def note(self, text: str) -> None:
-        """Say it."""
-        print(text, file=self._stream, flush=True)
+        """A note in one line."""
+        if self._stream is not None:
+            print(text, file=self._stream, flush=True)
+
+    def finish(self) -> None:
+        """The last phase is over."""
 
     def _show(self, done: int, details: str) -> None:
+        if self._stream is None:
+            return
         now = time.monotonic()
         if self._said is None or now - self._said >= self._period:
             self._said = now
@@ -90,7 +85,7 @@ class Heartbeat(Progress):
         return f"{self._phase}: {done}{total}{', ' if details else ''}{details}"
 
 
-class LiveLine(Heartbeat):
+class LiveLine(Progress):
     """The same in one line that is overwritten; a narrow terminal breaks it."""
 
     _live: Live | None = None
@@ -127,7 +122,7 @@ def progress_of(wanted: bool | None = True, stream: TextIO | None = None) -> Pro
     """
     stream = stream or sys.stderr
     if wanted or (wanted is None and stream.isatty()):
-        return LiveLine(stream) if stream.isatty() else Heartbeat(stream)
+        return LiveLine(stream) if stream.isatty() else Progress(stream)
     return Progress()
 
 
