@@ -2,14 +2,15 @@
 
 import csv
 import io
-from math import exp, log, pi, sin
+from math import exp, isnan, log, pi, sin
 
+import pandas as pd
 import pytest
 
 from gridtune.model.metrics.registry import METRICS, Metric
 from gridtune.optimize.importance.importance import study_sensitivity
 from gridtune.optimize.importance.picture import draw_sensitivity
-from gridtune.optimize.importance.sensitivity import METHODS, Effect, Sensitivity, ranked
+from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity, ranked
 from gridtune.optimize.importance.simulator_sensitivity import design, simulated_sensitivity
 from gridtune.optimize.report.numbers import path_label
 from gridtune.optimize.runs.stored import SearchResult
@@ -19,6 +20,7 @@ from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios import load
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.results.json_text import to_json
 from gridtune.scenarios.workers.pool import Pool
 from tests.fronts import THREE, archive, search
 
@@ -34,7 +36,7 @@ def analysed(space, work, *, method, samples, names=("unfairness",), seed=1, **o
 
 
 def numbers(found, k=0):
-    return {effect.path: effect.numbers for effect in found.rankings[k].effects}
+    return found.rankings[k].effects.set_index("path").drop(columns="active").to_dict("index")
 
 
 def metrics(value):
@@ -86,7 +88,7 @@ def test_sobol_gives_the_known_indices_of_a_conditional_space():
     for path, (alone, total) in known.items():
         assert numbers(found)[path]["S1"] == pytest.approx(alone, abs=0.03)
         assert numbers(found)[path]["ST"] == pytest.approx(total, abs=0.03)
-    active = {effect.path: effect.active for effect in found.rankings[0].effects}
+    active = found.rankings[0].effects.set_index("path")["active"]
     assert active["client.dispatch"] == 1024
     assert active[X] == pytest.approx(512, abs=2)
 
@@ -114,7 +116,7 @@ def test_morris_gives_the_slopes_of_a_linear_function():
         assert found[path]["sigma"] == pytest.approx(0, abs=1e-9)
         assert found[path]["mu_star_conf"] == pytest.approx(0, abs=1e-9)
     assert found["client.dispatch"]["mu_star"] == pytest.approx(5)
-    assert found["client.dispatch"]["mu"] is None  # choices have no direction
+    assert isnan(found["client.dispatch"]["mu"]), "choices have no direction"
     assert list(found) == ["client.dispatch", X, Y, Z]
 
 
@@ -141,18 +143,25 @@ def test_of_a_parameter_that_is_never_active_nothing_is_said():
         Parameter(Y, (), 0.0, 1.0),
     ]
     found = analysed(space, never, method="morris", samples=4)
-    last = found.rankings[0].effects[-1]
-    assert (last.path, last.active, set(last.numbers.values())) == (X, 0, {None})
+    last = found.rankings[0].effects.iloc[-1]
+    assert (last["path"], last["active"]) == (X, 0)
+    assert last[list(METHODS["morris"].columns)].isna().all()
+    assert '"mu_star": null' in to_json(found.to_dict())
     assert numbers(found)[Y]["mu_star"] == pytest.approx(1)
 
 
 def test_a_constant_objective_has_no_indices_but_a_reason():
     for method in ("morris", "sobol"):
         found = analysed(LINEAR, linear, method=method, samples=4, names=("completed", "unfairness"))
-        assert found.rankings[0].effects == ()
+        assert found.rankings[0].effects.empty
         assert "7 at every configuration" in found.rankings[0].reason
-        assert found.rankings[1].effects
+        assert len(found.rankings[1].effects) == len(LINEAR)
         assert any("7 at every configuration" in line for line in found.summary())
+        table = found.table()
+        assert set(table["objective"]) == {"unfairness"}
+        assert table["active"].dtype == table["of"].dtype == int
+    nothing = analysed(LINEAR, linear, method="morris", samples=4, names=("completed",)).table()
+    assert nothing.to_csv(index=False) == "objective,parameter,mu_star,mu_star_conf,mu,sigma,active,of\n"
 
 
 class Counting:
@@ -179,8 +188,8 @@ def test_equal_seeds_give_equal_numbers():
         once, again, other = (
             analysed(ISHIGAMI, ishigami, method=method, samples=samples, seed=seed) for seed in (0, 0, 1)
         )
-        assert once == again
-        assert numbers(once) != numbers(other)
+        assert once.table().equals(again.table())
+        assert not once.table().equals(other.table())
 
 
 def failing(task):
@@ -236,15 +245,15 @@ def settings(space, objectives):
 def test_importances_name_what_a_search_depended_on():
     found = study_sensitivity(kept(search(300)), THREE)
     for ranking in found.rankings:
-        rows = {effect.path: effect for effect in ranking.effects}
-        assert sum(effect.numbers["importance"] for effect in ranking.effects) == pytest.approx(1)
+        rows = ranking.effects.set_index("path")
+        assert rows["importance"].sum() == pytest.approx(1)
         # The toy ignores these two.
         for path in ("client.spacing", "sed.strict"):
-            assert rows[path].numbers["importance"] < 0.1
-        assert rows["client.n_submit"].active + rows["client.dispatch.window"].active == 300
-        assert rows["client.dispatch"].active == 300
-        first = [effect.path for effect in ranking.effects[:1]]
-        assert first[0] in ("client.n_submit", "client.dispatch.window")
+            assert rows["importance"][path] < 0.1
+        active = rows["active"]
+        assert active["client.n_submit"] + active["client.dispatch.window"] == 300
+        assert active["client.dispatch"] == 300
+        assert rows.index[0] in ("client.n_submit", "client.dispatch.window")
 
 
 def test_a_constant_objective_of_a_study_has_no_importances():
@@ -253,7 +262,7 @@ def test_a_constant_objective_of_a_study_has_no_importances():
     study = SearchResult(settings(space, THREE[:2]), found)
     found = study_sensitivity(study, THREE[:2])
     assert "0 in every evaluation" in found.rankings[0].reason
-    assert found.rankings[1].effects[0].path == "client.n_submit"
+    assert found.rankings[1].effects["path"][0] == "client.n_submit"
 
 
 def test_too_small_a_study_and_unknown_metrics_are_refused():
@@ -269,12 +278,13 @@ def test_pictures_show_every_parameter_of_every_objective(method):
     found = analysed(LINEAR, linear, method=method, samples=4, names=("unfairness", "completed"))
     drawing = draw_sensitivity(found)
     shown = [label.get_text() for label in drawing.axes[0].get_yticklabels()]
-    paths = [effect.path for effect in found.rankings[0].effects]
+    effects = found.rankings[0].effects
+    paths = effects["path"].tolist()
     assert shown == [path_label(path, paths) for path in paths]
     assert len(shown) == 4
     assert "7 at every configuration" in drawing.axes[1].texts[0].get_text().replace("\n", " ")
     widths = [bar.get_width() for bar in drawing.axes[0].patches]
-    assert widths == [effect.numbers[METHODS[method].main] for effect in found.rankings[0].effects]
+    assert widths == effects[METHODS[method].main].tolist()
 
 
 def test_csv_and_json_hold_the_numbers_in_full():
@@ -290,7 +300,7 @@ def test_long_paths_are_distinct_in_short_lines():
     paths = [
         f"{table}.{name}.{tail}" for table in ("site", "wms") for name in ("lal", "lip") for tail in tails
     ]
-    rows = [Effect(path, {"ST": 0.5, "ST_conf": 0.1, "S1": 0.2, "S1_conf": 0.1}, 8) for path in paths]
+    rows = pd.DataFrame({"path": paths, "ST": 0.5, "ST_conf": 0.1, "S1": 0.2, "S1_conf": 0.1, "active": 8})
     found = Sensitivity("long", "sobol", (ranked(THREE[1], rows, "sobol"),), 8, 8, 1, 1)
     shown = [label.get_text() for label in draw_sensitivity(found).axes[0].get_yticklabels()]
     assert [label.replace("\n", "") for label in shown] == sorted(paths)

@@ -106,9 +106,9 @@ def sensitivity_text(found: Sensitivity, width: int, *, every: bool = False) -> 
         unit = ranking.objective.unit if method.unit_of_objective else ""
         number = Objective(method.main, "minimize", unit)
         told = [
-            f"{one.path} {with_half(value, one.numbers[f'{method.main}_conf'], number)}"
-            for one in ranking.effects[:FIRST]
-            if (value := one.numbers[method.main]) is not None
+            f"{one['path']} {with_half(one[method.main], one[f'{method.main}_conf'], number)}"
+            for one in ranking.effects.head(FIRST).to_dict("records")
+            if one["active"]
         ]
         said.append(f"  {metric_label(ranking.objective)}: {ranking.reason or ', '.join(told)}")
     said.append(f"±: half of the 95 % interval; {found.basis()}")

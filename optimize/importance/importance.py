@@ -13,8 +13,9 @@ from math import isfinite, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from gridtune.optimize.importance.sensitivity import Effect, Ranking, Sensitivity, constant, ranked
+from gridtune.optimize.importance.sensitivity import Ranking, Sensitivity, constant, ranked
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.runs.stored import SearchResult
 from gridtune.scenarios.errors import ScenarioError
@@ -26,7 +27,7 @@ LEAST = 20  # evaluations below which no tenth can be told from the rest
 BEST = 0.1  # share of the evaluations that count as good
 BEST_COUNT = 5  # but at least so many
 RESAMPLES = 60  # behind the intervals
-MIDDLE = (0.025, 0.975)  # quantiles of a 95 % interval
+MIDDLE = [0.025, 0.975]  # quantiles of a 95 % interval
 
 
 def study_sensitivity(kept: SearchResult, objectives: Sequence[Objective], seed: int = 1) -> Sensitivity:
@@ -74,20 +75,23 @@ def _ranking(kept: SearchResult, objective: Objective, seed: int) -> Ranking:
         return none
     importances = _importances(trials, objective)
     if importances is None:
-        return Ranking(objective, (), "the best tenth and the rest do not differ in any parameter")
+        why = "the best tenth and the rest do not differ in any parameter"
+        return Ranking(objective, pd.DataFrame(), why)
     draws = np.random.default_rng([seed, len(trials)])
     resampled = [
         _importances([trials[k] for k in draws.integers(len(trials), size=len(trials))], objective)
         for _ in range(RESAMPLES)
     ]
-    samples = [sample for sample in resampled if sample is not None]
-    effects = []
-    for path in kept.settings.space.paths:
-        shares = [sample.get(path, 0.0) for sample in samples]
-        half = float(np.diff(np.quantile(shares, MIDDLE))[0]) / 2 if shares else None
-        numbers = {"importance": importances.get(path, 0.0), "importance_conf": half}
-        effects.append(Effect(path, numbers, sum(path in trial.params for trial in trials)))
-    return ranked(objective, effects, "importance")
+    paths = kept.settings.space.paths
+    shares = pd.DataFrame([one for one in resampled if one is not None], columns=paths, dtype=float)
+    low, high = shares.fillna(0.0).quantile(MIDDLE).to_numpy()
+    effects = {
+        "path": paths,
+        "importance": [importances.get(path, 0.0) for path in paths],
+        "importance_conf": (high - low) / 2,
+        "active": [sum(path in trial.params for trial in trials) for path in paths],
+    }
+    return ranked(objective, pd.DataFrame(effects), "importance")
 
 
 def _importances(trials: Sequence[FrozenTrial], objective: Objective) -> dict[str, float] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textwrap import fill
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -45,7 +46,7 @@ def draw_sensitivity(sensitivity: Sensitivity) -> Figure:
             axes.set_visible(False)
         for axes, ranking in zip(panels, rankings, strict=False):
             axes.set_title(metric_label(ranking.objective))
-            if ranking.effects:
+            if len(ranking.effects):
                 _draw_panel(axes, ranking, method)
             else:
                 axes.set_axis_off()
@@ -63,23 +64,22 @@ def draw_sensitivity(sensitivity: Sensitivity) -> Figure:
 
 def _draw_panel(axes: Axes, ranking: Ranking, method: Method) -> None:
     effects = ranking.effects
-    known = [k for k, effect in enumerate(effects) if effect.active]
+    known = effects[effects["active"] > 0]
     main, other = method.main, SECOND.get(method.main)
     axes.barh(
-        known, _numbers(ranking, main), xerr=_bars(ranking, main), height=0.62, color=BLUE, alpha=0.85,
+        known.index, known[main], xerr=_bars(known, main), height=0.62, color=BLUE, alpha=0.85,
         error_kw={"ecolor": DARK, "elinewidth": 1.0, "capsize": 2.5}, label=LABELS[main],
     )  # fmt: skip
     if other is not None:
         axes.errorbar(
-            _numbers(ranking, other), [k + LOWER for k in known],
-            xerr=_bars(ranking, other) if f"{other}_conf" in method.columns else None,
+            known[other], known.index + LOWER,
+            xerr=_bars(known, other) if f"{other}_conf" in known else None,
             fmt="D", color=ORANGE, markeredgecolor="black", markeredgewidth=0.6, markersize=5,
             capsize=2.0, elinewidth=0.8, label=LABELS[other],
         )  # fmt: skip
-    for k, effect in enumerate(effects):
-        if not effect.active:
-            axes.annotate("never active", (0, k), (4, 0), textcoords="offset points", va="center", fontsize=8)
-    paths = [effect.path for effect in effects]
+    for k in effects.index.difference(known.index):
+        axes.annotate("never active", (0, k), (4, 0), textcoords="offset points", va="center", fontsize=8)
+    paths = effects["path"].tolist()
     axes.set_yticks(range(len(effects)), [path_label(path, paths, LABEL) for path in paths])
     axes.set_ylim(len(effects) - 0.4, -0.6)
     axes.xaxis.set_major_locator(MaxNLocator(5))
@@ -89,14 +89,8 @@ def _draw_panel(axes: Axes, ranking: Ranking, method: Method) -> None:
     axes.set_xlabel(f"{method.title} ({unit})" if unit else method.title)
 
 
-def _numbers(ranking: Ranking, name: str) -> list[float]:
-    """Of the parameters that were ever active."""
-    return [effect.numbers[name] or 0.0 for effect in ranking.effects if effect.active]
-
-
-def _bars(ranking: Ranking, name: str) -> list[list[float]]:
+def _bars(known: pd.DataFrame, name: str) -> list[pd.Series]:
     """How far the intervals reach to the left and right; what cannot be negative ends at zero."""
-    values, halves = _numbers(ranking, name), _numbers(ranking, f"{name}_conf")
+    halves = known[f"{name}_conf"]
     signed = name == "S1"  # an estimate that may fall below zero
-    left = [half if signed else min(half, value) for value, half in zip(values, halves, strict=True)]
-    return [left, halves]
+    return [halves if signed else halves.clip(upper=known[name]), halves]

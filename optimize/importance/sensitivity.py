@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ class Method(NamedTuple):
         title: what the main number is, in words.
         columns: names of the numbers it gives; the first is the main one, by which parameters are ranked.
             Half of the interval of a number is called `…_conf`.
-        counted: what `Effect.active` counts.
+        counted: what the column `active` of a ranking counts.
     """
 
     title: str
@@ -60,30 +60,19 @@ METHODS: dict[str, Method] = {
 }
 
 
-class Effect(NamedTuple):
-    """How much one parameter matters for one objective.
-
-    Attributes:
-        numbers: by the names of the method's columns; None where a number has no meaning, as for a parameter
-            that was never active.
-        active: over how many evaluations, trajectories or base samples the parameter was active.
-    """
-
-    path: str
-    numbers: Mapping[str, float | None]
-    active: int
-
-
 class Ranking(NamedTuple):
     """How much each parameter matters for one objective.
 
     Attributes:
-        effects: the parameter that matters most first; empty if nothing can be said.
+        effects: a row for each parameter, that which matters most first; empty if nothing can be said.
+            Columns are its `path`, those of the method (not a number where one has no meaning, as for a
+            parameter that was never active), and `active`: over how many evaluations, trajectories or base
+            samples it was.
         reason: why nothing can be said; "" if something can.
     """
 
     objective: Objective
-    effects: tuple[Effect, ...]
+    effects: pd.DataFrame
     reason: str = ""
 
 
@@ -127,10 +116,7 @@ class Sensitivity:
                     "direction": ranking.objective.direction,
                     "unit": ranking.objective.unit,
                     "reason": ranking.reason or None,
-                    "parameters": [
-                        {"path": effect.path, **effect.numbers, "active": effect.active}
-                        for effect in ranking.effects
-                    ],
+                    "parameters": ranking.effects.to_dict("records"),
                 }
                 for ranking in self.rankings
             ],
@@ -139,13 +125,10 @@ class Sensitivity:
 
     def table(self) -> pd.DataFrame:
         """A row per objective and parameter, numbers in full; those without a meaning are missing."""
-        columns = METHODS[self.method].columns
-        rows = [
-            (ranking.objective.name, one.path, *map(one.numbers.get, columns), one.active, self.samples)
-            for ranking in self.rankings
-            for one in ranking.effects
-        ]
-        return pd.DataFrame(rows, columns=["objective", "parameter", *columns, "active", "of"])
+        tables = [one.effects.assign(objective=one.objective.name) for one in self.rankings]
+        columns = ["objective", "parameter", *METHODS[self.method].columns, "active", "of"]
+        whole = pd.concat(tables, ignore_index=True).rename(columns={"path": "parameter"})
+        return whole.assign(of=self.samples).reindex(columns=columns).astype({"active": int})
 
     def basis(self) -> str:
         """What the numbers rest on, in a few words."""
@@ -163,19 +146,20 @@ class Sensitivity:
         ]
 
 
-def ranked(objective: Objective, effects: list[Effect], method: str) -> Ranking:
+def ranked(objective: Objective, effects: pd.DataFrame, method: str) -> Ranking:
     """Effects sorted by the main number of the method, the largest first, ties by path.
 
-    Nothing is known of a parameter that was never active: its numbers become None, and it comes last.
+    Nothing is known of a parameter that was never active: its numbers are missing, and it comes last.
     """
-    main = METHODS[method].main
-    known = [one if one.active else one._replace(numbers=dict.fromkeys(one.numbers)) for one in effects]
-    known.sort(key=lambda one: (one.numbers[main] is None, -(one.numbers[main] or 0.0), one.path))
-    return Ranking(objective, tuple(known))
+    columns = list(METHODS[method].columns)
+    known = effects.copy()
+    known.loc[known["active"] == 0, columns] = nan
+    order = [METHODS[method].main, "path"]
+    return Ranking(objective, known.sort_values(order, ascending=[False, True], ignore_index=True))
 
 
 def constant(objective: Objective, outcomes: np.ndarray[Any, Any], where: str) -> Ranking | None:
     """The ranking of an objective that is equal everywhere; None if it is not."""
     if np.ptp(outcomes) > ROUNDING * np.abs(outcomes).max():
         return None
-    return Ranking(objective, (), f"{outcomes[0]:g} {where}, so no parameter has an effect")
+    return Ranking(objective, pd.DataFrame(), f"{outcomes[0]:g} {where}, so no parameter has an effect")

@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from math import nan
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from gridtune.optimize.importance.sensitivity import METHODS, Effect, Sensitivity, constant, ranked
+from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity, constant, ranked
 from gridtune.optimize.records.difference import INTERVAL
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import Array
@@ -56,11 +57,11 @@ class Design:
     cube: Array
     seed: int
 
-    def effects(self, outcomes: Array, blocks: Sequence[int]) -> list[Effect]:
-        """The numbers of each parameter, as SALib gives them.
+    def effects(self, outcomes: Array, blocks: Sequence[int]) -> pd.DataFrame:
+        """The numbers of each parameter, as SALib gives them; columns are those of `Ranking.effects`.
 
         Of Morris: `mu_star` is the mean absolute effect of moving a parameter across its whole range, or
-        between two choices. `mu` has signs (None for choices, which have no direction). `sigma`, the standard
+        between two choices. `mu` has signs (none for choices, which have no direction). `sigma`, the standard
         deviation of the effects, is large if the effect depends on the other parameters or on where the step
         starts.
 
@@ -84,12 +85,8 @@ class Design:
             listed = [_listed(parameter) for parameter in self.space]
             scale = np.where(listed, LEVELS / (2 * (LEVELS - 1)), 1.0)
             numbers = {name: scale * made[name] for name in ("mu_star", "mu_star_conf", "sigma")}
-            numbers["mu"] = np.where(listed, None, made["mu"])
-        rows = pd.DataFrame(numbers).to_dict("records")
-        return [
-            Effect(path, {str(name): number for name, number in row.items()}, active)
-            for path, row, active in zip(self.space.paths, rows, self._active(blocks), strict=True)
-        ]
+            numbers["mu"] = np.where(listed, nan, made["mu"])
+        return pd.DataFrame({"path": self.space.paths, **numbers, "active": self._active(blocks)})
 
     def _active(self, blocks: Sequence[int]) -> list[int]:
         """In how many of the blocks each parameter existed before or after it moved."""
