@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from gridtune.model.metrics.registry import METRICS, Metric
+from gridtune.optimize.commands.sensitivity import sensitivity_text
 from gridtune.optimize.importance.importance import study_sensitivity
 from gridtune.optimize.importance.picture import draw_sensitivity
 from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity, ranked
@@ -156,7 +157,7 @@ def test_a_constant_objective_has_no_indices_but_a_reason():
         assert found.rankings[0].effects.empty
         assert "7 at every configuration" in found.rankings[0].reason
         assert len(found.rankings[1].effects) == len(LINEAR)
-        assert any("7 at every configuration" in line for line in found.summary())
+        assert "7 at every configuration" in sensitivity_text(found, 200)
         table = found.table()
         assert set(table["objective"]) == {"unfairness"}
         assert table["active"].dtype == table["of"].dtype == int
@@ -203,6 +204,9 @@ def test_samples_with_failures_are_left_out_and_named():
     assert 2 <= found.samples < 16
     assert f"{16 - found.samples} of 16 base samples are left out" in found.notes[0]
     assert "too large" in found.notes[0]
+    short, whole = (sensitivity_text(found, 400, every=every) for every in (False, True))
+    assert all(text.count(found.notes[0]) == text.count(found.basis()) == 1 for text in (short, whole))
+    assert whole.endswith("active: the base samples in which a parameter exists\n")
 
 
 def always_failing(task):

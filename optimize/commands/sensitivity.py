@@ -111,13 +111,14 @@ def sensitivity_text(found: Sensitivity, width: int, *, every: bool = False) -> 
             if one["active"]
         ]
         said.append(f"  {metric_label(ranking.objective)}: {ranking.reason or ', '.join(told)}")
-    said.append(f"±: half of the 95 % interval; {found.basis()}")
+    said += [f"±: half of the 95 % interval; {found.basis()}", *found.notes]
     if not every:
         return "\n".join(wrapped([*said, "All parameters and numbers: --all"], width)) + "\n"
     rows = found.table().astype(object)
     cells = rows.where(rows.notna(), None).map(setting)
     table = text_table(list(cells.columns), cells.to_numpy().tolist(), width, keep=2, left=(0, 1))
-    return "\n".join([*wrapped(said, width), "", table, *wrapped(found.summary(), width)]) + "\n"
+    legend = f"_conf: half of the 95 % interval; active: the {method.counted} in which a parameter exists"
+    return "\n".join([*wrapped(said, width), "", table, *wrapped([legend], width)]) + "\n"
 
 
 def is_study(subject: str) -> bool:

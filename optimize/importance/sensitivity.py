@@ -136,15 +136,6 @@ class Sensitivity:
         configurations = "" if counted == "evaluations" else f", {self.evaluations} different configurations"
         return f"{self.samples} {counted}{configurations}, {self.runs} simulations"
 
-    def summary(self) -> list[str]:
-        """What the numbers rest on and what they leave out, a line each."""
-        return [
-            f"{self.basis()}; `_conf` is half of the {INTERVAL:.0%} interval, `active` counts the "
-            f"{METHODS[self.method].counted} in which a parameter exists.",
-            *(f"{one.objective.name}: {one.reason}" for one in self.rankings if one.reason),
-            *self.notes,
-        ]
-
 
 def ranked(objective: Objective, effects: pd.DataFrame, method: str) -> Ranking:
     """Effects sorted by the main number of the method, the largest first, ties by path.
