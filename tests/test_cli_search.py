@@ -67,7 +67,8 @@ def test_a_front_is_drawn_by_suffix(searched, tmp_path):
     out, _ = searched
     for suffix in ("png", "svg", "pdf", "html"):
         picture = tmp_path / f"front.{suffix}"
-        assert gridtune("front", out, "--plot", picture).returncode == 0
+        for _ in range(2):  # it takes the place of its own
+            assert gridtune("front", out, "--plot", picture).returncode == 0
         assert picture.stat().st_size > 5_000
     assert "front.gif" in refused("front", out, "--plot", tmp_path / "front.gif")
     mine = tmp_path / "mine.html"

@@ -15,6 +15,7 @@ from gridtune.optimize.report.page import page
 from gridtune.optimize.report.pictures.axes import Axis, configurations, marked, varied
 from gridtune.optimize.report.pictures.draw import PLOTS, _broken, _scale, draw, growth, save
 from gridtune.scenarios import ScenarioError
+from gridtune.scenarios.plots.style import MARKS
 from tests.chromium import document
 from tests.fronts import COMPLETED, UNFAIR, UNHAPPY, advised, archive, evaluation, search, with_baseline
 
@@ -300,6 +301,7 @@ def test_hostile_names_stay_text(found):
 
 def test_a_page_without_a_front_says_why():
     text = page(front(archive((UNFAIR,), (float("nan"),))))
+    assert MARKS["html"] in text.encode(), "so that another may take its place"
     assert "No configuration has finite values" in text
     assert 'id="data"' not in text
 

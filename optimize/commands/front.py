@@ -109,10 +109,8 @@ def _check(request: FrontRequest) -> None:
     if request.plot is not None:
         from gridtune.scenarios.plots.style import check_free, picture_format
 
-        if picture_format(request.plot, also=("html",)) != "html":
-            check_free(request.plot)
-        elif request.plot.exists() and b"gridtune" not in request.plot.read_bytes():
-            raise ScenarioError(f"{request.plot}: exists, and gridtune has not drawn it; give another name")
+        picture_format(request.plot, also=("html",))
+        check_free(request.plot)
 
 
 def printed(found: Front, format: str, some: Sequence[Row] | None = None) -> str:

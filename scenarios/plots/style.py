@@ -30,6 +30,7 @@ MARKS = {  # how that stands in the file, at its start or its end
     "png": b"Software\0gridtune",
     "svg": b"<dc:title>gridtune</dc:title>",
     "pdf": b"/Creator (gridtune)",
+    "html": b"gridtune",
 }
 LOOK = 1 << 16  # bytes at start and end
 LETTERS = 14.5  # of a note, in an inch
@@ -75,7 +76,7 @@ def check_free(path: Path | str) -> None:
             with path.open("rb") as file:
                 start = file.read(LOOK)
                 file.seek(max(0, path.stat().st_size - LOOK))
-                if MARKS[picture_format(path)] in start + file.read():
+                if MARKS[picture_format(path, also=("html",))] in start + file.read():
                     return
     except OSError as error:
         raise PlotError(f"{path}: cannot be read: {error.strerror or error}") from error
