@@ -10,12 +10,12 @@ from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Failed, Objective
 from gridtune.optimize.replication.guards import EXCESS_LOSS, NO_MORE_LOSS, excess_losses
 from gridtune.optimize.report.progress import Progress
+from gridtune.optimize.runs.blocks import Block
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_VALIDATION, evaluated
 from gridtune.optimize.search_space.cases import Case
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import key
-from gridtune.optimize.separate_runs import SeparateRuns
 from gridtune.scenarios.workers.pool import Pool
 from tests.fronts import estimate
 
@@ -146,8 +146,10 @@ class Heard(Progress):
 def test_configurations_are_run_once_on_validation_seeds_in_every_case():
     work, heard = Counting(failing={("busy", FIRST_VALIDATION + 2)}), Heard()
     with Pool() as pool:
-        validation = SeparateRuns(settings(), Evaluator.validation(2), pool, heard, work)
-        one, other, again = validation.run([{"a": 1}, {"a": 2}, {"a": 1}])
+        validation = Block.apart(settings(), Evaluator.validation(2), pool, heard, work)
+        some = [{"a": 1}, {"a": 2}, {"a": 1}]
+        validation.announce(some)
+        one, other, again = validation.run(some)
         assert heard.said == [("runs", 8), *range(1, 9)]
         assert (validation.evaluator.simulated, one, len(work.seen)) == (8, again, 8)
         assert one.values == {
@@ -160,12 +162,13 @@ def test_configurations_are_run_once_on_validation_seeds_in_every_case():
             "calm": {"cost": estimate(3.0 + FIRST_VALIDATION, 4.0 + FIRST_VALIDATION)},
             "busy": {"cost": estimate(50.0 + FIRST_VALIDATION, 51.0 + FIRST_VALIDATION)},
         }
+        validation.announce([{"a": 2}])
         assert validation.run([{"a": 2}]) == [other]
         assert (validation.evaluator.simulated, len(heard.said)) == (8, 9)
-        late = SeparateRuns(settings(), Evaluator.validation(3), pool, None, work)
+        late = Block.apart(settings(), Evaluator.validation(3), pool, None, work)
         assert late.run([{"a": 1}]) == [None]
         assert late.failures == {key({"a": 1}): f"ValueError: busy: no busy {FIRST_VALIDATION + 2}"}
-        guarded = SeparateRuns(
+        guarded = Block.apart(
             settings(cases=(), constraints=(NO_MORE_LOSS,)), Evaluator.validation(1), pool, None, Counting()
         )
         (found,) = guarded.run([{"a": 1}])

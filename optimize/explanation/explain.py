@@ -20,12 +20,11 @@ from gridtune.optimize.records.values import key
 from gridtune.optimize.replication.compare import costs, ranges
 from gridtune.optimize.report.frame import BASELINE, Row, rows
 from gridtune.optimize.report.progress import Progress
-from gridtune.optimize.runs.blocks import Sample
+from gridtune.optimize.runs.blocks import Block, Sample
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.constraints import Bounded, tightest
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, Space
-from gridtune.optimize.separate_runs import SeparateRuns
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
@@ -174,9 +173,11 @@ def explain(
     scenario, values = settings.scenario, evaluation.values
     validated = [one.validation_replications for one in found.members if one.validated]
     wanted = replications or max(VALIDATED, *(validated or [found.archive.replications]))
-    validation = SeparateRuns(settings, Evaluator.validation(wanted), pool, progress, work)
+    validation = Block.apart(settings, Evaluator.validation(wanted), pool, progress, work)
     removed = removals(scenario, settings.space, values) if ablate else []
-    here, base, *_ = validation.run([values, {}, *(one.left for one in removed if not one.failure)])
+    needed = [values, {}, *(one.left for one in removed if not one.failure)]
+    validation.announce(needed)
+    here, base, *_ = validation.run(needed)
     if here is None:
         study, why = found.archive.study, validation.failures[key(values)]
         raise ScenarioError(f"{study}: configuration {evaluation.number} fails on validation seeds: {why}")
@@ -230,7 +231,7 @@ def removals(scenario: Scenario, space: Space, configuration: Configuration) -> 
 
 
 def ablated(
-    found: Front, here: Sample, removed: Sequence[Ablation], validation: SeparateRuns
+    found: Front, here: Sample, removed: Sequence[Ablation], validation: Block
 ) -> tuple[Ablation, ...]:
     """What each removal does, that with the largest effect first, in shares of the range over the search."""
     made = []

@@ -17,7 +17,7 @@ from gridtune.optimize.records.evaluations import Estimate, Evaluation, Value
 from gridtune.optimize.records.values import key
 from gridtune.optimize.replication.compare import Array, costs, ranges
 from gridtune.optimize.report.numbers import in_words
-from gridtune.optimize.separate_runs import SeparateRuns
+from gridtune.optimize.runs.blocks import Block
 
 DOMINATORS = 3  # shown at most, of the configurations that dominate one
 
@@ -95,9 +95,7 @@ class Neighbourhood:
     notes: tuple[str, ...]
 
 
-def neighbourhood(
-    found: Front, evaluation: Evaluation, here: Runs, validation: SeparateRuns
-) -> Neighbourhood:
+def neighbourhood(found: Front, evaluation: Evaluation, here: Runs, validation: Block) -> Neighbourhood:
     """Where a configuration lies in the front.
 
     Distances are Euclidean, each objective in shares of its range over the front. Configurations are at their
@@ -118,7 +116,9 @@ def neighbourhood(
         for sign in (-1, 1)
     ]
     shown = dominating[:DOMINATORS] or [k for k in near if any(k in side.values() for side in sides)]
-    validation.run([others[k].values for k in shown if not others[k].validated])
+    unknown = [others[k].values for k in shown if not others[k].validated]
+    validation.announce(unknown)
+    validation.run(unknown)
     made, notes = [], []
     for k in shown:
         other = others[k]
@@ -163,7 +163,7 @@ def _places(found: Front, others: Sequence[Evaluation], evaluation: Evaluation, 
     return costs(estimates, found.objectives)
 
 
-def _runs(evaluation: Evaluation, validation: SeparateRuns) -> Runs | None:
+def _runs(evaluation: Evaluation, validation: Block) -> Runs | None:
     """A configuration on validation seeds: as the search has kept it, or run now; None if it fails."""
     if evaluation.validated:
         return {name: one.values for name, one in evaluation.validated.items()}

@@ -26,10 +26,10 @@ from gridtune.optimize.records.difference import INTERVAL
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import Array
 from gridtune.optimize.report.progress import Progress
+from gridtune.optimize.runs.blocks import Block
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, Space, key
-from gridtune.optimize.separate_runs import SeparateRuns
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
@@ -142,10 +142,12 @@ def simulated_sensitivity(
     settings = Settings(
         scenario, plan.space, tuple(objectives), plan.method, len(plan.blocks[0]), plan.seed, replications
     )
-    runs = SeparateRuns(settings, range(replications), pool, progress, work)
+    runs = Block.apart(settings, range(replications), pool, progress, work)
     visited = {key(one): one for block in plan.blocks for one in block}
+    every = list(visited.values())
     try:
-        runs.run(list(visited.values()))
+        runs.announce(every)
+        runs.run(every)
     finally:
         runs.evaluator.progress.finish()
     samples = [runs.run(block) for block in plan.blocks]

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, nan
 
 from gridtune.optimize.front.changes import Change, change
 from gridtune.optimize.records.evaluations import Evaluation, Failed, Objective
+from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.runs.evaluator import Evaluator
-from gridtune.optimize.runs.table import Measured, evaluated
+from gridtune.optimize.runs.table import Measured, RunTable, evaluated
 from gridtune.optimize.search_space.constraints import excesses, violation
+from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
+from gridtune.optimize.studies.study import open_study
+from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
+from gridtune.scenarios.workers.pool import Pool
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,26 @@ class Block:
         self.evaluator, self.replications = evaluator, replications
         self.failures: dict[str, str] = {}
         self._known: dict[str, Sample] = {}
+
+    @classmethod
+    def apart(
+        cls,
+        settings: Settings,
+        replications: Sequence[int],
+        pool: Pool,
+        progress: Progress | None = None,
+        work: Callable[[Task], Metrics] = metrics_of,
+    ) -> Block:
+        """One beside a search, which keeps nothing on disk."""
+        study = open_study(None, "apart", {}, {one.name: one.direction for one in settings.objectives}, {})
+        evaluator = Evaluator(settings, RunTable(settings), study, pool, progress or Progress(), work)
+        return cls(evaluator, replications)
+
+    def announce(self, configurations: Sequence[Configuration]) -> None:
+        """Begin a phase of progress with the runs that these configurations still take, if any."""
+        if cost := self.cost(self.new(configurations)):
+            done = len(self.evaluator.table)
+            self.evaluator.progress.start("runs", done + cost, done)
 
     def cost(self, configurations: Sequence[Configuration]) -> int:
         """Runs that these configurations would take."""
