@@ -9,11 +9,13 @@ from gridtune.optimize.api import open_study
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.commands.front import FrontRequest, differences, exported, show_front
 from gridtune.optimize.records.recommendation import ParameterChange
+from gridtune.optimize.report.frame import rows
 from gridtune.optimize.report.numbers import relative
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.execution.replicate import replicate
 from gridtune.scenarios.workers.pool import Pool
+from search_toys import VARY, toy
 from tests.fronts import COMPLETED, advised
 
 SMALL = {"workload.count": 3, "client.dispatch": "ethic"}
@@ -98,6 +100,19 @@ def test_a_recommendation_is_exported_sparse_and_in_full_on_request(kept):
 
 def load_text(text):
     return tomllib.loads(text)
+
+
+def test_settings_to_start_from_are_named_below_all_configurations(tmp_path):
+    search(
+        load("diet/day-regular"), budget=4, vary=VARY, work=toy, sampler="random", out=tmp_path,
+        start=[{"client.dispatch": "legacy"}],
+    )  # fmt: skip
+    start, *_ = open_study(tmp_path).settings.starts
+    number = next(one.number for one in open_study(tmp_path).archive.evaluations if one.values == start)
+    row = next(one for one in rows(open_study(tmp_path).details) if one.number == number)
+    last = show_front(str(tmp_path), FrontRequest(every=True)).splitlines()[-1]
+    assert last == f"Settings to start from (`[search] start`, `--start-from`): {row.name}"
+    assert "Settings to start from" not in show_front(str(tmp_path), FrontRequest())
 
 
 def test_a_configuration_that_is_not_there_is_one_line(kept):

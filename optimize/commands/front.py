@@ -17,6 +17,7 @@ from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.harm import harms_of_replay
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange
+from gridtune.optimize.records.values import key
 from gridtune.optimize.report import numbers
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Row, rows
@@ -89,6 +90,11 @@ def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) 
     if some is None and request.every:
         some = listed(found, every=True)
     text = printed(found, request.format, some)
+    starts = {key(one) for one in opened.settings.starts}
+    given = [row.name for row in some or () if key(row.entry.values) in starts]
+    if request.every and request.format == "table" and given:
+        told = f"Settings to start from (`[search] start`, `--start-from`): {', '.join(given)}"
+        text += "\n".join(["", *wrapped([told], terminal_width()), ""])
     if first is None or request.format != "table":
         return text
     return f"Preferred by {request.prefer}: {first.name}\n\n{differences(opened, str(first.number))}\n{text}"
