@@ -31,27 +31,6 @@ class Budget:
     seconds: float | None = None
     converged: bool = False
 
-    @classmethod
-    def of(
-        cls,
-        configurations: int | None,
-        runs: int | None = None,
-        seconds: float | None = None,
-        converged: bool = False,
-    ) -> Budget:
-        """The limits asked for; `CONFIGURATIONS` without any limit, any number of them with another one.
-
-        Raises:
-            ScenarioError: nothing can be done with so little.
-        """
-        for name, value in (("budget", configurations), ("runs", runs)):
-            if value is not None and value < 1:
-                raise ScenarioError(f"{name} {value}: at least 1 is needed")
-        if seconds is not None and not 0 < seconds < limits.NUMBER:
-            raise ScenarioError(f"time {seconds:g}: expected a number of seconds above 0")
-        unlimited = CONFIGURATIONS if runs is None and seconds is None and not converged else limits.BUDGET
-        return cls(unlimited if configurations is None else configurations, runs, seconds, converged)
-
     @property
     def counted(self) -> bool:
         """Whether the number of configurations is limited."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Set
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gridtune import limits
-from gridtune.optimize.budget import Budget, seconds_of
+from gridtune.optimize.budget import CONFIGURATIONS, Budget, seconds_of
 from gridtune.optimize.records.values import Value
 from gridtune.scenarios.errors import ScenarioError
 
@@ -20,10 +20,10 @@ class SearchConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    budget: int | None = Field(None, json_schema_extra={"limits": "at least 1"})
+    budget: int | None = Field(None, ge=1)
     """The number of configurations to try, the baseline included; each recommendation may add one. 100 if
     nothing else ends the search."""
-    runs: int | None = Field(None, json_schema_extra={"limits": "at least 1"})
+    runs: int | None = Field(None, ge=1)
     """The number of simulations in all, validation included, which is never exceeded; any number if left
     out."""
     time: float | str | None = Field(None, json_schema_extra={"limits": "s, above 0"})
@@ -35,12 +35,12 @@ class SearchConfig(BaseModel):
     """The sampler that proposes configurations; `gridtune search SCENARIO --sampler list` names all."""
     batch: int | None = Field(None, ge=1)
     """The number of configurations proposed at once; the sampler's own if left out."""
-    replications: int | None = Field(None, json_schema_extra={"limits": "at least 1"})
+    replications: int | None = Field(None, ge=1)
     """The number of runs of each configuration in the search; that of the scenario's `[search]` if left
     out."""
     validation_replications: int | None = Field(None, ge=0)
     """The number of validation runs of each configuration on the front; if left out, as many as help."""
-    seed: int = Field(1, json_schema_extra={"limits": "0 to 2**32 - 1"})
+    seed: int = Field(1, ge=0, le=limits.SEARCH_SEED)
     """The seed of workloads and sampler."""
     vary: tuple[str, ...] = ()
     """The search space beside that of the scenario: PATH=LOW:HIGH[:log] or PATH=V1,V2,…."""
@@ -50,7 +50,7 @@ class SearchConfig(BaseModel):
     """The constraints, METRIC<=NUMBER or with >=, < or >, in the unit of the metric."""
     others: tuple[Any, ...] = ()
     """The additional scenarios that every configuration runs in."""
-    seeds: tuple[int, ...] = ()
+    seeds: tuple[Annotated[int, Field(ge=0)], ...] = ()
     """The seeds of workloads, each a case of its own; `seed` alone if left out."""
     robust: str | None = None
     """The statistic over scenarios and seeds: mean, worst or quantile:SHARE."""
@@ -87,7 +87,7 @@ class SearchConfig(BaseModel):
             ScenarioError: a field has no sensible value, and why.
         """
         try:
-            made = cls(**fields)
+            return cls(**fields)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             name = ".".join(map(str, first["loc"]))
@@ -96,14 +96,17 @@ class SearchConfig(BaseModel):
                 hint = f"; did you mean {near[0]}?" if near else ""
                 raise ScenarioError(f"{name}: no such setting{hint}") from None
             raise ScenarioError(f"{name} {str(first['input'])[:60]}: {first['msg'].lower()}") from None
-        if made.replications is not None and made.replications < 1:
-            raise ScenarioError(f"replications {made.replications}: at least 1 is needed")
-        if not 0 <= made.seed <= limits.SEARCH_SEED:
-            raise ScenarioError(f"seed {made.seed}: expected a whole number from 0 to 2**32 - 1")
-        return made
 
     @property
     def limits(self) -> Budget:
-        """Where the search ends."""
+        """Where the search ends: after `CONFIGURATIONS` without any limit.
+
+        Raises:
+            ScenarioError: the time is none, or nothing can be done in it.
+        """
         seconds = seconds_of(self.time) if isinstance(self.time, str) else self.time
-        return Budget.of(self.budget, self.runs, seconds, self.converged)
+        if seconds is not None and not 0 < seconds < limits.NUMBER:
+            raise ScenarioError(f"time {seconds:g}: expected a number of seconds above 0")
+        unlimited = self.runs is None and seconds is None and not self.converged
+        configurations = self.budget or (CONFIGURATIONS if unlimited else limits.BUDGET)
+        return Budget(configurations, self.runs, seconds, self.converged)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from gridtune.optimize.budget import Budget, seconds_of
+from gridtune.optimize.budget import seconds_of
+from gridtune.optimize.config import SearchConfig
 from gridtune.optimize.exploration import LEAST
 from gridtune.optimize.search import search
 from gridtune.scenarios import load
@@ -152,9 +153,14 @@ def test_what_is_no_duration_is_refused(text):
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [{"configurations": 0}, {"configurations": None, "runs": 0}, {"configurations": None, "seconds": 0.0}],
+    ("wrong", "message"),
+    [
+        ({"budget": 0}, "budget 0: .* 1$"),
+        ({"runs": 0}, "runs 0: .* 1$"),
+        ({"time": 0.0}, "time 0: .* above 0$"),
+        ({"time": float("inf")}, "time inf: .* above 0$"),
+    ],
 )
-def test_a_budget_of_nothing_is_refused(wrong):
-    with pytest.raises(ScenarioError):
-        Budget.of(**wrong)
+def test_a_budget_of_nothing_is_refused(wrong, message):
+    with pytest.raises(ScenarioError, match=message):
+        _ = SearchConfig.of(**wrong).limits

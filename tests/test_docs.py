@@ -284,8 +284,9 @@ def test_the_reference_of_python_has_inherited_members_and_the_limits_of_a_searc
     rows = {
         line.split("`")[1]: line.split(" | ")[1:4] for line in page.splitlines() if line.startswith("| `")
     }
-    assert rows["seed"] == ["`int`", "0 to 2**32 - 1", "`1`"]
+    assert rows["seed"] == ["`int`", "0 to 4294967295", "`1`"]
     assert rows["batch"] == ["`int`", "at least 1", "`None`"]
+    assert rows["seeds"] == ["`Sequence[int]`", "", "`()`"]
 
 
 def test_every_key_of_a_scenario_has_a_meaning_every_number_a_unit_and_every_table_an_example():

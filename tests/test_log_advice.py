@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gridtune as gt
+from gridtune import limits
 from gridtune.model.metrics.registry import Metric
 from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
 from gridtune.optimize.api import open_study
@@ -463,10 +464,10 @@ def test_a_limit_of_runs_is_never_exceeded(log, runs):
 
 def test_a_quarter_of_all_runs_is_kept_at_most():
     for runs, kept in ((1000, 60), (100, 25)):
-        meter = Meter(Budget.of(None, runs), 8, 60)
+        meter = Meter(Budget(limits.BUDGET, runs), 8, 60)
         assert meter.left_to_search(0) == min(int(0.85 * runs), runs - 8 - kept)
         assert meter.left_to_validate(0) == min(int(0.925 * runs), runs - kept)
-    assert Meter(Budget.of(None, 100), 8).left_to_search(0) == 85
+    assert Meter(Budget(limits.BUDGET, 100), 8).left_to_search(0) == 85
 
 
 def test_waits_of_classes_are_judged_by_their_means_not_by_each_runs_worst():

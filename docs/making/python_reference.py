@@ -68,7 +68,8 @@ def _fields() -> Iterator[str]:
     for name, field in SearchConfig.model_fields.items():
         if name in said:
             continue
-        written = re.sub(r"tuple\[(.*), \.\.\.\]", r"Sequence[\1]", types[name]).removesuffix(" | None")
+        written = re.sub(r"Annotated\[(\w+), [^]]*\]", r"\1", types[name])
+        written = re.sub(r"tuple\[(.*), \.\.\.\]", r"Sequence[\1]", written).removesuffix(" | None")
         written = written.replace(" | ", " or ")
         meaning = " ".join(field.description.split())
         yield f"| `{name}` | `{written}` | {_limits(field)} | `{field.default!r}` | {meaning} |"
@@ -76,8 +77,11 @@ def _fields() -> Iterator[str]:
 
 def _limits(field: Any) -> str:
     """The unit of a field and the values that it may have, as far as they are limited."""
-    least = [one.ge for one in field.metadata if hasattr(one, "ge")]
-    return (field.json_schema_extra or {}).get("limits", "") or "".join(f"at least {one}" for one in least)
+    if said := (field.json_schema_extra or {}).get("limits", ""):
+        return said
+    least = next((one.ge for one in field.metadata if hasattr(one, "ge")), None)
+    most = next((one.le for one in field.metadata if hasattr(one, "le")), None)
+    return "" if least is None else f"at least {least}" if most is None else f"{least} to {most}"
 
 
 def _members(cls: type) -> Iterator[tuple[str, Any]]:

@@ -118,9 +118,6 @@ def cases_of(scenarios: Sequence[Scenario], seeds: Sequence[int], seed: int) -> 
 
     Where scenarios have one name but other values, these stand behind the name, as on the command line.
     """
-    for number in seeds:
-        if number < 0:
-            raise ScenarioError(f"--seeds {number}: expected whole numbers from 0")
     cases = tuple(
         Case(f"{scenario.name}, seed {number}" if seeds else scenario.name, scenario, number)
         for scenario in _named_apart(scenarios)
