@@ -147,7 +147,7 @@ def test_a_changed_scenario_is_not_resumed_but_a_changed_title_is_no_matter(scen
         {"client.n_submit": 2, "sed.speed": 3.0, "sed.count": 4, "network.latency": 0.0}
     )
     with pytest.raises(
-        ScenarioError, match=r"the scenario changed \(network\.latency, sed\.sed\.count, sed\.sed\.speed, …\)"
+        ScenarioError, match=r"the scenario changed \(network\.latency, sed\.count, sed\.speed, …\)"
     ):
         run(other, out=tmp_path, budget=4, resume=True)
     run(scenario.override({"title": "Better title"}), out=tmp_path, budget=4, resume=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from gridtune.optimize.records.evaluations import Constraint, Objective
 from gridtune.optimize.search_space.baseline import Baseline
 from gridtune.optimize.search_space.cases import MEAN, Case, Stored
 from gridtune.optimize.search_space.space import Configuration, Space
+from gridtune.scenarios.document.paths import changes
 
 IDLE_KEYS = {"title", "source", "description", "search"}  # of a document: do not change what a run gives
 NAMED = 3  # settings that have changed, at most
@@ -76,8 +77,8 @@ class Settings:
         settings = self.as_json()
         mine, theirs = _parts(settings), _parts(stored)
         changed = [name for name in mine if mine[name] != theirs[name]]
-        paths = list(_differing(mine["the scenario"], theirs["the scenario"]))
-        paths += _differing(mine["the space"], theirs["the space"])
+        named = ("the scenario", "the space")
+        paths = [path for name in named for path, _ in changes(theirs[name], mine[name])]
         where = f" ({', '.join(paths[:NAMED])}{', …' if paths[NAMED:] else ''})" if paths else ""
         found = [f"{' and '.join(changed)} changed{where}"] if changed else []
         return found + [
@@ -108,17 +109,3 @@ def _parts(settings: Mapping[str, Any]) -> dict[str, Any]:
 def _working(scenario: Mapping[str, Any]) -> dict[str, Any]:
     """What a run depends on."""
     return {name: part for name, part in scenario["document"].items() if name not in IDLE_KEYS}
-
-
-def _differing(one: Any, other: Any, path: str = "") -> Iterator[str]:
-    """Paths at which two documents differ; elements of an array go by their names where they have any."""
-    sides = [_named(side) if isinstance(side, list) else side for side in (one, other)]
-    if all(isinstance(side, dict) and side for side in sides):
-        for name in {**sides[0], **sides[1]}:
-            yield from _differing(sides[0].get(name), sides[1].get(name), f"{path}.{name}" if path else name)
-    elif one != other:
-        yield path
-
-
-def _named(parts: Sequence[Any]) -> dict[str, Any]:
-    return {part["name"]: part for part in parts if isinstance(part, dict) and "name" in part}
