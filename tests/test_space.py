@@ -188,8 +188,9 @@ def test_an_empty_space_is_refused(scenario):
         ("client.dispatch=ethic,greedy", "where client.dispatch = greedy: .*there are ethic, legacy"),
         ("client.dispatch.window=1,2,many", "window = many is refused"),
         ("nowhere.at=1,2", "nowhere"),
-        ("sed.count=5.0:10.0", "sed.count: a whole number; give whole bounds, such as 5"),
-        ("sed.count=5.0:105.0", "sed.count: a whole number; give whole bounds, such as 5"),
+        ("sed.count=5.0:10.0", "sed.count = 6.9.* is refused: .* valid integer; give whole bounds, as 1:9"),
+        ("sed.count=5.0:105.0", "sed.count = 43.1.* is refused: .* valid integer; give whole bounds, as 1:9"),
+        ("sed.count=5.5:10.0", "sed.count = 5.5 is refused: .* valid integer; give whole bounds, as 1:9"),
     ],
 )
 def test_what_the_scenario_refuses_is_found_before_a_search(scenario, vary, message):

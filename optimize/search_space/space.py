@@ -135,10 +135,9 @@ class Space:
                     note = f"{parameter.path} = {value} is refused: {error.faults[0]}"
                     if parameter.choices:
                         raise ScenarioError(f"search space: {note}") from None
+                    if "valid integer" in error.faults[0]:
+                        raise ScenarioError(f"search space: {note}; give whole bounds, as 1:9") from None
                     notes.append(note)
-            for parameter in self.parameters:
-                if parameter.path in base and not parameter.choices and not parameter.whole:
-                    _check_fraction(scenario, parameter, base)
         return list(dict.fromkeys(notes))
 
     def variants(self, scenario: Scenario) -> Iterator[Scenario]:
@@ -154,10 +153,11 @@ class Space:
     def _around(
         self, base: Configuration, branch: Configuration
     ) -> Iterator[tuple[Parameter, Value, Configuration]]:
-        """Configurations that differ from the base in one parameter: each of its choices, or both ends."""
+        """Configurations that differ from the base in one parameter: each of its choices, or some numbers."""
         for parameter in self.parameters:
             if parameter.path in base and parameter.path not in branch:
-                for value in parameter.choices or (parameter.at(0.0), parameter.at(1.0)):
+                shares = (0.0, 1.0) if parameter.whole else (0.0, INSIDE, 1.0)
+                for value in parameter.choices or map(parameter.at, shares):
                     changed = {**self._flat(0.5), **base, parameter.path: value}
                     yield parameter, value, self.active(changed)
 
@@ -200,19 +200,6 @@ def _extended(configurations: Iterable[Configuration], parameter: Parameter) -> 
             yield from ({**one, parameter.path: value} for value in parameter.values())
         else:
             yield one
-
-
-def _check_fraction(scenario: Scenario, parameter: Parameter, base: Configuration) -> None:
-    """Make sure that what is varied continuously between whole bounds is no whole number."""
-    if not (float(parameter.low).is_integer() and float(parameter.high).is_integer()):
-        return
-    try:
-        scenario.override({**base, parameter.path: parameter.at(INSIDE)})
-    except ScenarioError as error:
-        if "valid integer" in error.faults[0]:
-            raise ScenarioError(
-                f"{parameter.path}: a whole number; give whole bounds, such as {parameter.low:.0f}"
-            ) from None
 
 
 def check_not_set(
