@@ -213,7 +213,7 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     told: tuple[str, ...] = ()
     if fixed != 0:
         recommender = Recommender(
-            running, front(running.archive), lambda: left(meter.left), running.number, replay,
+            running, front(running.archive), lambda: left(meter.left), replay,
             OVERTIME if budget.runs is None else 0.0,
         )  # fmt: skip
         found, told = recommender.recommend(), recommender.remarks

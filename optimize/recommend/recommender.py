@@ -25,7 +25,7 @@ from gridtune.optimize.records.recommendation import Harm, ParameterChange, Reco
 from gridtune.optimize.runs.blocks import Block, Sample
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_ELIMINATION
-from gridtune.optimize.search_space.space import Configuration, key
+from gridtune.optimize.search_space.space import key
 from gridtune.threads import one_thread
 
 CONFIRMED = 0.8  # of each significant gain, on the seeds of the confirmation, which chance moves, too
@@ -37,7 +37,6 @@ class Recommender:
 
     Args:
         left, replay, overtime: see `Replays`.
-        number: gives an evaluated configuration's number, evaluating it first if need be.
 
     Attributes:
         refused: metrics whose constraints a configuration broke in a replay, the elimination or the
@@ -52,11 +51,10 @@ class Recommender:
         evaluator: Evaluator,
         front: Front,
         left: Callable[[], int],
-        number: Callable[[Configuration], int],
         replay: float = 0.0,
         overtime: float = 0.0,
     ) -> None:
-        self._evaluator, self._front, self._left, self._number = evaluator, front, left, number
+        self._evaluator, self._front, self._left = evaluator, front, left
         self._settings, self._objectives = evaluator.settings, front.objectives
         self._replays = Replays(evaluator, left, replay, overtime)
         self._aside: list[Candidate] = []  # that break a constraint in the log with all their changes
@@ -230,7 +228,7 @@ class Recommender:
             letter="",
             title="",
             origin=origin.number,
-            number=origin.number if configuration == origin.values else self._number(configuration),
+            number=origin.number if configuration == origin.values else self._evaluator.number(configuration),
             values=configuration,
             changes=tuple(changes),
             without_effect=tuple(path for path in origin.values if path not in told),
