@@ -96,16 +96,21 @@ def test_a_broken_line_is_named_and_passed_over_on_request(journal, damage):
 @pytest.mark.parametrize(
     "line", [b"\0\0\0\n", b'{"op_code":4}\n', b'{"op_code":99,"worker_id":"a"}\n', b"[]\n"]
 )
-def test_a_broken_line_of_a_journal_is_named_and_passed_over_on_request(journal, line):
+def test_a_broken_line_of_a_journal_is_refused_in_one_line_until_it_is_deleted(journal, line):
     lines = journal.read_bytes().splitlines(keepends=True)
-    lines.insert(4, line)
+    journal.write_bytes(b"".join([*lines[:4], line, *lines[4:]]))
+    before = seen(journal.parent)
+    for action in (
+        lambda: read_study(journal),
+        lambda: read_study(journal, skip_broken=True),
+        lambda: stored_settings(journal, NAME),
+        lambda: opened(journal, resume=True),
+    ):
+        assert refused(action).startswith(f"{journal}: cannot be read: ")
+    assert seen(journal.parent) == before
     journal.write_bytes(b"".join(lines))
-    message = f"{journal}: line 5 is broken; delete it, or pass it over with --skip-broken"
-    assert refused(read_study, journal) == message
-    assert refused(opened, journal, resume=True) == message
-    found = read_study(journal, skip_broken=True)
+    found = read_study(journal)
     assert (found.runs, list(found.trials)) == (tuple(ALL), [0, 1, 2])
-    assert not unstated(found.notes, [f"note: {journal}: line 5"])
 
 
 def test_any_end_that_a_kill_leaves_is_read_and_gone_on_with(journal):
@@ -114,7 +119,10 @@ def test_any_end_that_a_kill_leaves_is_read_and_gone_on_with(journal):
     whole = {name: (folder / name).read_bytes() for name in ("study.journal", "runs.jsonl")}
     settings = whole["study.journal"].index(b"\n", whole["study.journal"].index(b'"gridtune":'))
     draw = random.Random(1)
-    for name, least in (("study.journal", settings + 1), ("runs.jsonl", whole["runs.jsonl"].index(b"\n"))):
+    for name, least in (
+        ("study.journal", settings + 1),
+        ("runs.jsonl", whole["runs.jsonl"].index(b"\n") + 1),
+    ):
         ends = [at for at, byte in enumerate(whole[name]) if byte == 10 and at > least]
         cuts = {least, *ends, *(at + 1 for at in ends), *draw.sample(range(least, len(whole[name])), 30)}
         for cut in sorted(cuts):

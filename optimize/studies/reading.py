@@ -11,7 +11,7 @@ from typing import Any
 import optuna
 from optuna import Study
 from optuna.storages import BaseStorage, JournalStorage
-from optuna.storages.journal import BaseJournalBackend
+from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial
 from sqlalchemy import URL
 
@@ -20,13 +20,12 @@ from gridtune.optimize.studies.databases import reason, shown
 from gridtune.optimize.studies.places import (
     is_url,
     journal_in,
-    json_of,
     kind_of,
     named,
     study_place,
     table_beside,
 )
-from gridtune.optimize.studies.tables import DatabaseTable, FileTable, Run, broken, runs_of
+from gridtune.optimize.studies.tables import DatabaseTable, FileTable, Run, runs_of
 from gridtune.scenarios.errors import ScenarioError
 
 SETTINGS = "gridtune"  # the study's attribute that holds the settings of the search
@@ -52,7 +51,7 @@ def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool 
     Args:
         where: folder of a search, journal, table of runs, SQLite file, or URL; `#NAME` may follow.
         name: of the study; needed only where there are several.
-        skip_broken: whether to pass over broken lines.
+        skip_broken: whether to pass over broken lines of the table.
 
     Raises:
         ScenarioError: there is no such study, there are several to choose from, or a line is broken.
@@ -60,7 +59,7 @@ def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool 
     if name is None:
         where, name = named(where)
     called = shown(where)
-    with looking(place_of(study_place(where)), called, skip_broken=skip_broken) as storage:
+    with looking(place_of(study_place(where)), called) as storage:
         if storage is None:
             file = databases.file_of(databases.url_of(where)) if is_url(where) else None
             kind = "database" if file is not None and not file.exists() else "study; it holds none"
@@ -100,7 +99,6 @@ class Storage:
     called: str  # as a user knows it
     optuna: BaseStorage  # the studies
     table: FileTable | DatabaseTable | None  # their runs; None in memory, where they are forgotten
-    notes: tuple[str, ...] = ()  # what was passed over, a line each
 
     @property
     def names(self) -> list[str]:
@@ -116,10 +114,14 @@ class Storage:
         if name not in optuna.get_all_study_names(self.optuna):
             return None
         assert self.table is not None
-        runs, notes = runs_of(self.table.lines(name), name, skip_broken=skip_broken)
         study = optuna.load_study(study_name=name, storage=self.optuna)
-        if not isinstance(study.user_attrs.get(SETTINGS), dict):
-            if runs == () and not study.user_attrs and not study.get_trials(deepcopy=False):
+        # A search that goes on writes runs, then their trial, then what it has found: the other way round
+        # nothing is read that lacks what it is made of.
+        attributes = dict(study.user_attrs)
+        stored = study.get_trials(deepcopy=False)
+        runs, notes = runs_of(self.table.lines(name), name, skip_broken=skip_broken)
+        if not isinstance(attributes.get(SETTINGS), dict):
+            if runs == () and not attributes and not stored:
                 return None  # a search was killed while it made this
             raise ScenarioError(
                 f"{self.called}: the study {name} was not made by `gridtune search`; choose another --study"
@@ -136,13 +138,12 @@ class Storage:
                 f"{len(study.directions)} directions of {len(names)} objectives"
             )
         trials: dict[int, FrozenTrial] = {}
-        for trial in study.get_trials(deepcopy=False):
+        for trial in stored:
             number = trial.user_attrs.get(NUMBER)  # those of others have none
             if type(number) is int and trial.state.is_finished():
                 trials.setdefault(number, trial)
-        attributes = dict(study.user_attrs)
         settings = attributes.pop(SETTINGS)
-        return StoredStudy(name, settings, runs, trials, attributes, study, (*self.notes, *notes))
+        return StoredStudy(name, settings, runs, trials, attributes, study, notes)
 
 
 def place_of(where: str | Path) -> URL | Path:
@@ -165,7 +166,7 @@ def is_server(place: URL | Path) -> bool:
 
 
 @contextmanager
-def looking(place: URL | Path, called: str, *, skip_broken: bool = False) -> Iterator[Storage | None]:
+def looking(place: URL | Path, called: str) -> Iterator[Storage | None]:
     """A storage to read from; None if there is nothing yet. A `ScenarioError` if it cannot be read."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with one_line(called, "reached" if is_server(place) else "read"):
@@ -177,54 +178,10 @@ def looking(place: URL | Path, called: str, *, skip_broken: bool = False) -> Ite
                 database.remove_session()
                 database.engine.dispose()
         elif isinstance(place, Path) and kind_of(place) == "journal":
-            journal, notes = _journal(place, skip_broken)
-            yield Storage(called, journal, FileTable(table_beside(place)), notes)
+            journal = JournalStorage(JournalFileBackend(str(place)))  # writes nothing to a file that exists
+            yield Storage(called, journal, FileTable(table_beside(place)))
         else:
             yield None
-
-
-class _ReadOnlyJournal(BaseJournalBackend):
-    """The records of a journal by their lines, and the line of the one that was read last."""
-
-    def __init__(self, records: Mapping[int, dict[str, Any]]) -> None:
-        self._records = records
-        self.line = 0
-
-    def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
-        """Records from a number on."""
-        for line, record in list(self._records.items())[log_number_from:]:
-            self.line = line
-            yield record
-
-    def append_logs(self, logs: list[dict[str, Any]]) -> None:
-        """Refused."""
-        raise OSError("opened for reading")
-
-
-def _journal(path: Path, skip_broken: bool) -> tuple[JournalStorage, tuple[str, ...]]:
-    """A journal of which nothing is changed, and a note for each line passed over.
-
-    A `ScenarioError` if a line is broken, or no operation on a study, and may not be passed over.
-    """
-    records, bad = dict[int, dict[str, Any]](), list[int]()
-    with path.open("rb") as file:
-        for number, text in enumerate(file, start=1):
-            record = json_of(text)
-            if isinstance(record, dict) and "op_code" in record:
-                records[number] = record
-            elif text.endswith(b"\n"):
-                bad.append(number)
-    while skip_broken or not bad:
-        journal = _ReadOnlyJournal(records)
-        try:
-            storage = JournalStorage(journal)
-        except Exception:  # Optuna takes records on trust
-            bad.append(journal.line)
-            del records[journal.line]
-        else:
-            passed = (f"note: {path}: line {number} is broken and was passed over" for number in sorted(bad))
-            return storage, tuple(passed)
-    raise ScenarioError(broken(f"{path}: line {bad[0]}"))
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from sqlalchemy import inspect as inspected
 
 from gridtune.optimize.records.values import Value, key
 from gridtune.optimize.studies.databases import RUNS
-from gridtune.optimize.studies.places import json_of, kind_of
+from gridtune.optimize.studies.places import kind_of
 from gridtune.scenarios.errors import ScenarioError
 
 BEGUN, RESUMED = "begun", "resumed"  # lines that say when a search began or was resumed
@@ -93,7 +93,7 @@ def runs_of(
         named, row = parsed(text) or (None, None)
         if row is None:
             if not skip_broken:
-                raise ScenarioError(broken(place))
+                raise ScenarioError(f"{place} is broken; delete it, or pass it over with --skip-broken")
             notes.append(f"note: {place} is broken and was passed over")
         elif named == study and row != RESUMED:
             if row == BEGUN or found is None:
@@ -101,11 +101,6 @@ def runs_of(
             if isinstance(row, Run):
                 found.setdefault(identity(row), row)
     return (None if found is None else tuple(found.values())), tuple(notes)
-
-
-def broken(place: str) -> str:
-    """What to say about a broken line."""
-    return f"{place} is broken; delete it, or pass it over with --skip-broken"
 
 
 class FileTable:
@@ -124,7 +119,7 @@ class FileTable:
         """All rows with the place of each, without an unfinished one at the end, as a kill leaves it."""
         with suppress(FileNotFoundError), self.path.open("rb") as file:
             for number, line in enumerate(file, start=1):
-                if line.strip() and (line.endswith(b"\n") or parsed(line) is not None):
+                if line.strip() and line.endswith(b"\n"):
                     yield f"{self.path}: line {number}", line
 
     def append(self, study: str, lines: Sequence[str]) -> None:
@@ -194,13 +189,5 @@ class DatabaseTable:
 
 
 def cut_unfinished(path: Path) -> None:
-    """End a file of lines of JSON with a whole line: what has no end is cut off, unless it is whole."""
-    text = path.read_bytes()
-    tail = text.rpartition(b"\n")[2]
-    if tail:
-        with path.open("rb+") as file:
-            if json_of(tail) is None:
-                file.truncate(len(text) - len(tail))
-            else:
-                file.seek(len(text))
-                file.write(b"\n")
+    """End a file of lines with a whole one: what a killed writer has left behind it is cut off."""
+    os.truncate(path, path.read_bytes().rfind(b"\n") + 1)
