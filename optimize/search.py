@@ -32,7 +32,7 @@ from gridtune.optimize.search_space.space import Space, key
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import JOURNAL
 from gridtune.optimize.studies.reading import stored_settings
-from gridtune.optimize.studies.study import OpenStudy
+from gridtune.optimize.studies.study import OpenStudy, open_study
 from gridtune.optimize.validation import PAIR, Validation
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
@@ -87,7 +87,7 @@ def search(
     with ExitStack() as own:
         if config.out is not None:
             (holding or own).enter_context(begun_folder(config.out))
-        study = own.enter_context(stored.open_trials(settings, where, name, resume=config.resume))
+        study = own.enter_context(open_study(where, name, settings, resume=config.resume))
         workers = pool or own.enter_context(Pool(jobs))
         table = RunTable(settings, study.rows)
         running = Evaluator(settings, table, study, workers, progress, work)
@@ -104,8 +104,7 @@ def search(
             raise
         finally:
             progress.finish()
-    times = stored.times_of(study.trials)
-    return stored.SearchResult(settings, archive, tuple(running.notes), running.simulated, times)
+    return stored.SearchResult(settings, archive, tuple(running.notes), running.simulated, study.trials)
 
 
 def _settings(

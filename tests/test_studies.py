@@ -5,6 +5,7 @@ import sqlite3
 import struct
 import warnings
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime, timedelta
 from math import inf, isnan, nan, pi
 from wsgiref.util import setup_testing_defaults
@@ -16,23 +17,28 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
 
 from databases import postgresql_database
-from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Failed
+from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Failed, Objective
+from gridtune.optimize.search_space.parameter import Parameter
+from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.space import Space
 from gridtune.optimize.studies.databases import url_of
 from gridtune.optimize.studies.places import study_place
 from gridtune.optimize.studies.reading import read_study, stored_settings
 from gridtune.optimize.studies.study import open_study
 from gridtune.optimize.studies.tables import Run
-from gridtune.scenarios import ScenarioError
+from gridtune.scenarios import ScenarioError, load
 
 NAME = "diet/day-regular"
-SETTINGS = {"objectives": [["unfairness", "minimize", ""]], "text": "ä\u2028\0", "seed": 3, "share": 0.1}
-OBJECTIVES = {"unfairness": "minimize", "completed": "maximize"}
+OBJECTIVES = (Objective("unfairness", "minimize"), Objective("completed", "maximize", resolution=0.1))
+SPACE = Space(
+    (
+        Parameter("site.lal.share", (), 0.0, 1.0),
+        Parameter("client.dispatch", ("legacy", "ethic", True, 3)),
+        Parameter("client.n_submit", (), 1, 1000, log=True, whole=True),
+    )
+)
 LOST = Constraint("lost", "<=", 0.0)
-DISTRIBUTIONS = {
-    "site.lal.share": optuna.distributions.FloatDistribution(0, 1),
-    "client.dispatch": optuna.distributions.CategoricalDistribution(["legacy", "ethic", True, 3]),
-    "client.n_submit": optuna.distributions.IntDistribution(1, 1000, log=True),
-}
+SETTINGS = Settings(load(NAME), SPACE, OBJECTIVES, "ä\u2028\0", 1, 3, 2, constraints=(LOST,))
 STARTED = datetime(2026, 3, 1, 12, 0, 0, 250)
 
 
@@ -50,7 +56,7 @@ def where(request, tmp_path):
 
 
 def opened(where, name=NAME, settings=SETTINGS, **options):
-    return open_study(where, name, settings, OBJECTIVES, DISTRIBUTIONS, **options)
+    return open_study(where, name, settings, **options)
 
 
 def configuration(number):
@@ -77,9 +83,9 @@ def fill(study, numbers):
         started = STARTED + timedelta(seconds=number)
         means = {"unfairness": pi / (number + 1), "completed": 7.0, "lost": number - 1.5}
         estimates = {name: Estimate(mean, 0.1, (mean, mean)) for name, mean in means.items()}
-        objectives = {name: estimates[name] for name in OBJECTIVES}
+        objectives = {one.name: estimates[one.name] for one in OBJECTIVES}
         entry = Evaluation(number, configuration(number), objectives, {}, cases={"lal": estimates})
-        study.add_trial(entry, [LOST], started, started + timedelta(seconds=0.5))
+        study.add_trial(entry, started, started + timedelta(seconds=0.5))
 
 
 def bits(number):
@@ -116,17 +122,17 @@ def test_a_study_comes_back_as_it_was(where):
     with opened(where) as study:
         fill(study, range(3))
         study.set_attribute("units", {"unfairness": "", "completed": "jobs"})
-        study.add_trial(Failed(3, configuration(3), "no such\nqueue"), [LOST], STARTED, STARTED)
+        study.add_trial(Failed(3, configuration(3), "no such\nqueue"), STARTED, STARTED)
         assert list(study.trials) == [0, 1, 2, 3]
     found = read_study(where)
-    assert (found.name, found.settings, found.notes) == (NAME, SETTINGS, ())
+    assert (found.name, found.settings, found.notes) == (NAME, SETTINGS.as_json(), ())
     assert found.attributes == {"units": {"unfairness": "", "completed": "jobs"}}
     assert found.runs == tuple(run for number in range(3) for run in runs(number))
     assert {number: trial.params for number, trial in found.trials.items()} == {
         number: configuration(number) for number in range(4)
     }
     assert found.trials[3].user_attrs["failure"] == "no such queue"
-    assert stored_settings(where, NAME) == SETTINGS
+    assert stored_settings(where, NAME) == SETTINGS.as_json()
     assert stored_settings(where, "another") is None
     assert read_study(where, NAME) == found
 
@@ -134,15 +140,19 @@ def test_a_study_comes_back_as_it_was(where):
 def test_optuna_reads_it_without_us(where):
     with opened(where) as study:
         fill(study, range(3))
-        study.add_trial(Failed(3, configuration(3), "no such queue"), [LOST], STARTED, STARTED)
+        study.add_trial(Failed(3, configuration(3), "no such queue"), STARTED, STARTED)
     found = from_optuna(where)
-    assert found.user_attrs["gridtune"] == SETTINGS
-    assert found.metric_names == list(OBJECTIVES)
+    assert found.user_attrs["gridtune"] == SETTINGS.as_json()
+    assert found.metric_names == [one.name for one in OBJECTIVES]
     assert [one.name for one in found.directions] == ["MINIMIZE", "MAXIMIZE"]
     assert [trial.number for trial in found.trials] == [0, 1, 2, 3]
     assert [trial.values for trial in found.trials[:3]] == [[pi / (at + 1), 7.0] for at in range(3)]
     assert [trial.constraints for trial in found.trials[:3]] == [{"lost<=0": at - 1.5} for at in range(3)]
-    assert found.trials[1].distributions == DISTRIBUTIONS
+    assert found.trials[1].distributions == {
+        "site.lal.share": optuna.distributions.FloatDistribution(0, 1),
+        "client.dispatch": optuna.distributions.CategoricalDistribution(["legacy", "ethic", True, 3]),
+        "client.n_submit": optuna.distributions.IntDistribution(1, 1000, log=True),
+    }
     assert found.trials[3].state == TrialState.FAIL
     assert [trial.number for trial in found.best_trials] == [1], "no. 2 breaks its constraint"
     for number, trial in enumerate(found.trials[:3]):
@@ -155,7 +165,7 @@ def test_the_dashboard_shows_it(where):
     dashboard = pytest.importorskip("optuna_dashboard", reason="needs the extra [dashboard]")
     with opened(where) as study:
         fill(study, range(3))
-        study.add_trial(Failed(3, configuration(3), "no such queue"), [LOST], STARTED, STARTED)
+        study.add_trial(Failed(3, configuration(3), "no such queue"), STARTED, STARTED)
 
     def get(path):
         request = {"PATH_INFO": path, "REQUEST_METHOD": "GET"}
@@ -171,7 +181,7 @@ def test_the_dashboard_shows_it(where):
         (summary,) = get("/api/studies")["study_summaries"]
         assert summary["study_name"] == NAME
         shown = get(f"/api/studies/{summary['study_id']}")
-    assert shown["objective_names"] == list(OBJECTIVES)
+    assert shown["objective_names"] == [one.name for one in OBJECTIVES]
     assert [trial["state"] for trial in shown["trials"]] == ["Complete"] * 3 + ["Fail"]
     assert [trial["datetime_start"] for trial in shown["trials"]][1].startswith("2026-03-01T12:00:01")
 
@@ -181,14 +191,14 @@ def test_a_resumed_study_has_what_was_there_and_writes_no_configuration_twice(wh
     with opened(where) as study:
         fill(study, range(3))
         study.set_attribute("progress", 1)
-    with opened(where, settings=SETTINGS | {"budget": 5}, resume=True) as study:
+    with opened(where, settings=replace(SETTINGS, batch=5), resume=True) as study:
         assert study.rows == tuple(run for number in range(3) for run in runs(number))
         assert study.trials[2].params == configuration(2)
         assert study.attributes == {"progress": 1}
         fill(study, range(5))
         study.set_attribute("progress", 2)
     found = read_study(where)
-    assert found.settings == SETTINGS | {"budget": 5}
+    assert found.settings == replace(SETTINGS, batch=5).as_json()
     assert found.attributes == {"progress": 2}
     assert found.runs == tuple(run for number in range(5) for run in runs(number)), "each once"
     assert [trial.number for trial in from_optuna(where).trials] == list(range(5))

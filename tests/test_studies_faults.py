@@ -29,7 +29,7 @@ from tests.facts import missing, unstated
 from tests.processes import environment
 from tests.test_cli import gridtune
 from tests.test_foreign_files import KINDS, refused, seen
-from tests.test_studies import DISTRIBUTIONS, NAME, OBJECTIVES, SETTINGS, fill, opened, runs, where  # noqa: F401
+from tests.test_studies import NAME, fill, from_optuna, opened, runs, where  # noqa: F401
 
 pytestmark = pytest.mark.long
 
@@ -719,6 +719,7 @@ def test_settings_of_another_version_are_refused_in_one_line(tmp_path):
     path = tmp_path / "study.journal"
     with opened(path):
         pass
+    from_optuna(path).set_user_attr("gridtune", {"objectives": [["unfairness", "minimize", ""]], "seed": 3})
     words = ["search", "diet/day-regular", "--storage", str(path), "--study", NAME, "--resume"]
     result = gridtune(*words)
     assert result.returncode == 2

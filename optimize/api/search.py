@@ -64,7 +64,7 @@ def search(
         prepare(one)
     with ExitStack() as holding, workers(processes, dask, found, *further) as pool:
         result = search_space(found, config, pool=pool, progress=progress_of(progress), holding=holding)
-        made = Study(result.settings, result.archive, result.notes, result.times)
+        made = Study(result.settings, result.archive, result.notes, result.trials)
         if config.out is not None:
             made.save(config.out)
     return made
@@ -94,4 +94,4 @@ def open_study(study: Path | str, name: str | None = None, *, skip_broken: bool 
         4
     """
     kept = load(study, name, skip_broken=skip_broken)
-    return Study(kept.settings, kept.archive, kept.notes, kept.times)
+    return Study(kept.settings, kept.archive, kept.notes, kept.trials)

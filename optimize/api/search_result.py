@@ -15,15 +15,15 @@ import pandas as pd
 from gridtune.optimize.api.explained import Explained
 from gridtune.optimize.explanation.explain import explain, find_configuration
 from gridtune.optimize.front.front import Front, front
-from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
+from gridtune.optimize.records.evaluations import Archive, Failed
 from gridtune.optimize.report.answer import answer
 from gridtune.optimize.report.export import to_csv, to_dict
 from gridtune.optimize.report.frame import frame
 from gridtune.optimize.report.progress import progress_of
 from gridtune.optimize.report.tables import listed
-from gridtune.optimize.runs.stored import Times, open_trials
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.studies.reading import NUMBER
+from gridtune.optimize.studies.study import open_study
 from gridtune.scenarios.api.experiment import Scenario, check_counts, processes_of
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import log, prepare, workers
@@ -50,8 +50,6 @@ class Study:
         settings: the settings of the search: scenario, search space, objectives, sampler, seed, constraints.
         archive: every evaluation, as records.
         notes: notes of the search, or on the study as it was opened, a line each.
-        times: by number, when each configuration was proposed and when its last run in the search ended, as
-            `datetime` in local time.
 
     Example:
         >>> import gridtune as gt
@@ -63,7 +61,21 @@ class Study:
     settings: Settings
     archive: Archive
     notes: tuple[str, ...] = ()
-    times: Mapping[int, Times] = field(default_factory=dict, compare=False)
+    _trials: Mapping[int, FrozenTrial] = field(default_factory=dict, compare=False)
+
+    @property
+    def times(self) -> dict[int, tuple[datetime, datetime]]:
+        """When each configuration was proposed, and its last run in the search ended, by number: local time.
+
+        Example:
+            >>> len(study.times)
+            4
+        """
+        return {
+            number: (trial.datetime_start, trial.datetime_complete)
+            for number, trial in self._trials.items()
+            if trial.datetime_start is not None and trial.datetime_complete is not None
+        }
 
     @property
     def failures(self) -> tuple[Failed, ...]:
@@ -182,12 +194,9 @@ class Study:
             >>> len(study.to_optuna().trials)
             4
         """
-        now = datetime.now()
-        with open_trials(self.settings, None, self.name) as made:
-            entries: list[Evaluation | Failed] = [*self.archive.evaluations, *self.archive.failed]
-            for entry in sorted(entries, key=lambda one: one.number):
-                began, ended = self.times.get(entry.number, (now, now))
-                made.add_trial(entry, self.settings.constraints, began, ended)
+        numbers = [one.number for one in self.archive.evaluations] + [one.number for one in self.failures]
+        with open_study(None, self.name, self.settings) as made:
+            made.study.add_trials(self._trials[number] for number in sorted(numbers))
         return made.study
 
     def trials_dataframe(self) -> pd.DataFrame:

@@ -77,7 +77,7 @@ class Block:
         work: Callable[[Task], Metrics] = metrics_of,
     ) -> Block:
         """One beside a search, which keeps nothing on disk."""
-        study = open_study(None, "apart", {}, {one.name: one.direction for one in settings.objectives}, {})
+        study = open_study(None, "apart", settings)
         evaluator = Evaluator(settings, RunTable(settings), study, pool, progress or Progress(), work)
         return cls(evaluator, replications)
 

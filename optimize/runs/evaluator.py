@@ -201,7 +201,7 @@ class Evaluator:
 
     def _keep(self, entry: Entry, began: datetime, ended: datetime) -> None:
         self.known[key(entry.values)] = entry
-        self._study.add_trial(entry, self.settings.constraints, began, ended)
+        self._study.add_trial(entry, began, ended)
         if isinstance(entry, Evaluation):
             if key(entry.values) == self.baseline:
                 self._best.baseline = entry

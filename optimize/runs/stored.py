@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +18,11 @@ from gridtune.optimize.search_space.settings import STORED, Settings
 from gridtune.optimize.search_space.space import key
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.reading import FAILURE, read_study
-from gridtune.optimize.studies.study import OpenStudy, open_study
 from gridtune.scenarios.errors import ScenarioError
 
 # Attributes of a study.
 RECOMMENDATIONS, REFUSED, BLAMED, REMARKS = "recommendations", "refused", "blamed", "remarks"
 ENDED, ASKED = "ended", "asked"
-
-Times = tuple[datetime, datetime]  # local time at which a configuration was proposed, and its last run ended
 
 
 @dataclass(frozen=True)
@@ -37,30 +33,7 @@ class SearchResult:
     archive: Archive
     notes: tuple[str, ...] = ()  # what a user should know, a line each
     simulated: int = 0  # runs done now; the others were known from an earlier part of the search
-    times: Mapping[int, Times] = field(default_factory=dict, compare=False)  # by number, see `times_of`
-
-
-def open_trials(
-    settings: Settings, where: str | Path | None, name: str, *, resume: bool = False
-) -> OpenStudy:
-    """The study of a search, to write its trials to; see `open_study`."""
-    return open_study(
-        where,
-        name,
-        settings.as_json(),
-        {one.name: one.direction for one in settings.objectives},
-        {parameter.path: parameter.distribution() for parameter in settings.space},
-        resume=resume,
-    )
-
-
-def times_of(trials: Mapping[int, FrozenTrial]) -> dict[int, Times]:
-    """When each configuration was proposed, and its last run in the search ended, by number; local time."""
-    return {
-        number: (trial.datetime_start, trial.datetime_complete)
-        for number, trial in trials.items()
-        if trial.datetime_start is not None and trial.datetime_complete is not None
-    }
+    trials: Mapping[int, FrozenTrial] = field(default_factory=dict, compare=False)  # by number
 
 
 def archive_of(name: str, settings: Settings, entries: Sequence[Entry], runs: int) -> Archive:
@@ -124,7 +97,7 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
     archive = replace(
         archive, recommendations=recommendations, refused=refused, blamed=blamed, remarks=remarks
     )
-    return SearchResult(settings, archive, notes, times=times_of(found.trials))
+    return SearchResult(settings, archive, notes, trials=found.trials)
 
 
 def refusals_of(attributes: Mapping[str, Any]) -> tuple[dict[int, tuple[str, ...]], dict[int, Harm]]:

@@ -6,23 +6,23 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import optuna
-from optuna.distributions import BaseDistribution
 from optuna.storages import BaseStorage, InMemoryStorage, JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 from optuna.trial import TrialState, create_trial
 from sqlalchemy import URL
 
-from gridtune.optimize.records.evaluations import Constraint, Evaluation, Failed
+from gridtune.optimize.records.evaluations import Evaluation, Failed
 from gridtune.optimize.search_space.constraints import excesses
+from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.studies import databases
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import table_beside
@@ -49,7 +49,6 @@ from gridtune.optimize.studies.tables import (
 from gridtune.plain_text import hidden
 from gridtune.scenarios.errors import ScenarioError
 
-Direction = Literal["minimize", "maximize"]
 LONGEST_NAME = 512  # characters, as Optuna's databases have it
 LONGEST_FAILURE = 300  # characters of a reason in a trial
 RESUME = "; what was written stays, --resume continues"
@@ -69,17 +68,11 @@ class OpenStudy:
         name, trials, attributes, study: see `StoredStudy`.
     """
 
-    def __init__(
-        self,
-        storage: Storage,
-        found: StoredStudy,
-        distributions: Mapping[str, BaseDistribution],
-        stack: ExitStack,
-    ) -> None:
+    def __init__(self, storage: Storage, found: StoredStudy, settings: Settings, stack: ExitStack) -> None:
         self.name, self.study = found.name, found.study
         self.rows, self.trials, self.attributes = found.runs, found.trials, found.attributes
-        self._objectives = found.study.metric_names or []
-        self._distributions = distributions
+        self._objectives, self._constraints = found.study.metric_names or [], settings.constraints
+        self._distributions = {one.path: one.distribution() for one in settings.space}
         self._called, self._table, self._stack = storage.called, storage.table, stack
         self._thread = ThreadPoolExecutor(1, "study")
         self._last: Future[None] = Future()
@@ -92,14 +85,11 @@ class OpenStudy:
             if self._table is not None:
                 self._table.append(self.name, [line_of(self.name, run) for run in runs])
 
-    def add_trial(
-        self, entry: Evaluation | Failed, constraints: Sequence[Constraint], began: datetime, ended: datetime
-    ) -> None:
+    def add_trial(self, entry: Evaluation | Failed, began: datetime, ended: datetime) -> None:
         """Let Optuna have a configuration, unless it has it already.
 
         Args:
             entry: what became of it.
-            constraints: what it must keep.
             began, ended: when it was proposed, and when its last run ended.
         """
         if entry.number in self.trials:
@@ -111,7 +101,7 @@ class OpenStudy:
             attributes = {FAILURE: " ".join(entry.reason.split())[:LONGEST_FAILURE]}
         else:
             values = [entry.objectives[name].mean for name in self._objectives]
-            outcome = {"values": values, "constraints": dict(excesses(constraints, entry.cases))}
+            outcome = {"values": values, "constraints": dict(excesses(self._constraints, entry.cases))}
             errors = {name: one.standard_error for name, one in entry.objectives.items()}
             attributes = {"replications": entry.replications, "standard_errors": errors}
         distributions = {path: self._distributions[path] for path in entry.values}
@@ -172,23 +162,13 @@ class OpenStudy:
             self._last.result()
 
 
-def open_study(
-    where: str | Path | None,
-    name: str,
-    settings: Mapping[str, Any],
-    objectives: Mapping[str, Direction],
-    distributions: Mapping[str, BaseDistribution],
-    *,
-    resume: bool = False,
-) -> OpenStudy:
+def open_study(where: str | Path | None, name: str, settings: Settings, *, resume: bool = False) -> OpenStudy:
     """Begin a study, or go on with one, as the only search that does.
 
     Args:
         where: folder of a search, path of a journal, SQLite file, or URL; None keeps it in memory.
         name: of the study.
-        settings: of the search, in JSON's terms; whether they fit what is stored the caller has to see.
-        objectives: `minimize` or `maximize` by name.
-        distributions: the values that parameters may take, by path.
+        settings: of the search; whether they fit what is stored the caller has to see.
         resume: whether to go on with a study that exists.
 
     Raises:
@@ -220,10 +200,10 @@ def open_study(
             mark = {"study": name, RESUMED if found else BEGUN: now}
             if storage.table is not None:
                 storage.table.append(name, [json.dumps(mark, separators=(",", ":"))])
-            found = found or _made(storage, name, objectives)
-            if SETTINGS not in found.study.user_attrs or found.settings != settings:
-                found.study.set_user_attr(SETTINGS, dict(settings))
-        return OpenStudy(storage, found, distributions, stack.pop_all())
+            found = found or _made(storage, name, settings)
+            if found.settings != settings.as_json():
+                found.study.set_user_attr(SETTINGS, settings.as_json())
+        return OpenStudy(storage, found, settings, stack.pop_all())
 
 
 def _let_resume(called: str, found: StoredStudy | None, resume: bool) -> None:
@@ -280,12 +260,13 @@ def _journal(path: Path) -> JournalStorage:
     return JournalStorage(JournalFileBackend(real, JournalFileOpenLock(real)))
 
 
-def _made(storage: Storage, name: str, objectives: Mapping[str, Direction]) -> StoredStudy:
+def _made(storage: Storage, name: str, settings: Settings) -> StoredStudy:
     """A new study but for its settings, in the place of one whose making was cut short."""
     if name in optuna.get_all_study_names(storage.optuna):
         optuna.delete_study(study_name=name, storage=storage.optuna)
-    study = optuna.create_study(storage=storage.optuna, study_name=name, directions=list(objectives.values()))
+    directions = [one.direction for one in settings.objectives]
+    study = optuna.create_study(storage=storage.optuna, study_name=name, directions=directions)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        study.set_metric_names(list(objectives))
+        study.set_metric_names([one.name for one in settings.objectives])
     return StoredStudy(name, {}, (), {}, {}, study)

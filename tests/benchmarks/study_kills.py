@@ -28,17 +28,22 @@ import optuna
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
-from gridtune.optimize.records.evaluations import Estimate, Evaluation
+from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
+from gridtune.optimize.search_space.parameter import Parameter
+from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.space import Space
 from gridtune.optimize.studies.reading import read_study, stored_settings
 from gridtune.optimize.studies.study import open_study
 from gridtune.optimize.studies.tables import Run, identity
+from gridtune.scenarios import load
 from tests.benchmarks.kills import STORAGES, Clock, asked, ended, killed, place
 from tests.databases import VARIABLE
 
 PHASES = ("between", "opening", "runs", "trial", "closing")
 CONFIGURATIONS, RUNS = 12, 4  # of a study; of a configuration
-PARAMETERS = {f"site.s{at}.share": optuna.distributions.FloatDistribution(0, 1) for at in range(17)}
-SETTINGS = {"objectives": [["unfairness", "minimize", ""]], "text": "a" * 5000}
+OBJECTIVES = (Objective("unfairness", "minimize"), Objective("completed", "maximize"))
+SPACE = Space(tuple(Parameter(f"site.s{at}.share", (), 0.0, 1.0) for at in range(17)))
+SETTINGS = Settings(load("diet/day-regular"), SPACE, OBJECTIVES, "a" * 5000, 1, 1, RUNS)
 NAME, ATTRIBUTE = "killed", "progress"
 AGAIN = 1 / 3  # of the writers are killed again when they go on
 LEFT = (".part", ".new", ".lock", "-journal")  # ends of names that no writer leaves when it has closed
@@ -46,7 +51,7 @@ LEFT = (".part", ".new", ".lock", "-journal")  # ends of names that no writer le
 
 def configuration(number: int) -> dict[str, float]:
     """The values of a configuration; no two are equal."""
-    return {name: (number * 0.618 + at * 0.377) % 1 for at, name in enumerate(PARAMETERS)}
+    return {name: (number * 0.618 + at * 0.377) % 1 for at, name in enumerate(SPACE.paths)}
 
 
 def runs_of(number: int) -> list[Run]:
@@ -82,8 +87,7 @@ def write(where: str, clock: Clock, tally: Tally) -> None:
     """Write the study, or what is missing of it."""
     clock.enter("opening")
     resume = stored_settings(where, NAME) is not None
-    directions = {"unfairness": "minimize", "completed": "maximize"}
-    study = open_study(where, NAME, SETTINGS, directions, PARAMETERS, resume=resume)  # type: ignore[arg-type]
+    study = open_study(where, NAME, SETTINGS, resume=resume)
     clock.enter("between")
     adding = study.study.add_trial
 
@@ -105,7 +109,7 @@ def write(where: str, clock: Clock, tally: Tally) -> None:
             tally.count = max(tally.count, EVERY.index(run) + 1)
         means = {"unfairness": float(number), "completed": -0.1 * number}
         objectives = {name: Estimate.of([mean]) for name, mean in means.items()}
-        study.add_trial(Evaluation(number, configuration(number), objectives, {}), [], begin, datetime.now())
+        study.add_trial(Evaluation(number, configuration(number), objectives, {}), begin, datetime.now())
         study.set_attribute(ATTRIBUTE, number)
         time.sleep(0.003)
     clock.enter("closing")
