@@ -220,9 +220,8 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
         kept = replace(running.archive, refused=refused, blamed=blamed).broken - recommended
         refused = {number: refused[number] for number in kept} | recommender.refused
         blamed = {number: blamed[number] for number in kept if number in blamed} | recommender.blamed
-    running.confirm()
-    archive = running.archive
-    longest = None if archive.standing is None else archive.standing.metrics.get(LONGEST)
+    baseline = running.archive.standing
+    longest = None if baseline is None else baseline.metrics.get(LONGEST)
     doubtful = (one for case in settings.run_in for one in doubts(case.scenario, longest))
     caveat = settings.scenario.spec.searching.caveat
     remarks = tuple(dict.fromkeys([*told, *doubtful, *filter(None, [caveat])]))
@@ -231,7 +230,7 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     study.set_attribute(stored.BLAMED, {number: asdict(one) for number, one in blamed.items()})
     study.set_attribute(stored.REMARKS, remarks)
     study.set_attribute(stored.ENDED, True)
-    return replace(archive, recommendations=found, refused=refused, blamed=blamed, remarks=remarks)
+    return stored.result_of(study, settings, running.table)
 
 
 def _expected(settings: Settings, budget: Budget, fixed: int | None) -> int:

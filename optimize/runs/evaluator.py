@@ -8,7 +8,7 @@ from datetime import datetime
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
 from gridtune.optimize.report.progress import Best, Progress
 from gridtune.optimize.runs.stored import archive_of
-from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_VALIDATION, Entry, Place, RunTable
+from gridtune.optimize.runs.table import FIRST_VALIDATION, Entry, Place, RunTable
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
@@ -94,14 +94,13 @@ class Evaluator:
         for one in configurations:
             self._numbers.setdefault(key(one), max(self._numbers.values(), default=-1) + 1)
         finished: dict[int, tuple[Entry, datetime]] = {}
-        count = self.settings.replications
-        for outcome in self._run(configurations, [range(count)] * len(configurations)):
+        replications = range(self.settings.replications)
+        for outcome in self._run(configurations, [replications] * len(configurations)):
             at, one = outcome.index, configurations[outcome.index]
             number = self._numbers[key(one)]
-            if outcome.failure is None:
-                finished[at] = self.table.entry(number, one, count), datetime.now()
-            else:
-                finished[at] = Failed(number, one, str(outcome.failure)), datetime.now()
+            # Of the runs that are known from before only those that this search came to need.
+            entry = self.table.entry(number, one, self._used) if outcome.failure is None else None
+            finished[at] = entry or Failed(number, one, str(outcome.failure)), datetime.now()
             while (ended := finished.pop(len(self.known) - first, None)) is not None:
                 self._keep(ended[0], began, ended[1])
 
@@ -120,21 +119,13 @@ class Evaluator:
         ]
         numbers = [self.validation(count) for _, count in lacking]
         for outcome in self._run([one.values for one, _ in lacking], numbers):
-            one, count = lacking[outcome.index]
+            one, _ = lacking[outcome.index]
             if outcome.failure is not None:
                 self.note(f"note: configuration {one.number} failed on a validation seed: {outcome.failure}")
             else:
-                entry = self.table.entry(one.number, one.values, one.replications, count)
+                entry = self.table.entry(one.number, one.values, self._used)
                 if isinstance(entry, Evaluation):
                     self.known[key(one.values)] = entry
-
-    def confirm(self) -> None:
-        """Take the runs by which recommendations were confirmed into the evaluations."""
-        for name, one in self.known.items():
-            count = self.table.had(one.values, FIRST_CONFIRMATION)
-            if isinstance(one, Evaluation) and count:
-                searched, validated = one.replications, one.validation_replications
-                self.known[name] = self.table.entry(one.number, one.values, searched, validated, count)
 
     def recall(self, rows: Iterable[Run]) -> None:
         """Take in configurations and validation runs of a search that was asked for otherwise."""

@@ -13,16 +13,19 @@ from pydantic import TypeAdapter
 
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
 from gridtune.optimize.records.recommendation import Harm, Recommendation
-from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_VALIDATION, Entry, RunTable
+from gridtune.optimize.runs.table import Entry, RunTable
 from gridtune.optimize.search_space.settings import STORED, Settings
 from gridtune.optimize.search_space.space import key
 from gridtune.optimize.studies.databases import shown
-from gridtune.optimize.studies.reading import FAILURE, read_study
+from gridtune.optimize.studies.reading import FAILURE, StoredStudy, read_study
+from gridtune.optimize.studies.study import OpenStudy
 from gridtune.scenarios.errors import ScenarioError
 
 # Attributes of a study.
 RECOMMENDATIONS, REFUSED, BLAMED, REMARKS = "recommendations", "refused", "blamed", "remarks"
 ENDED, ASKED = "ended", "asked"
+
+RECOMMENDED = TypeAdapter(tuple[Recommendation, ...])
 
 
 @dataclass(frozen=True)
@@ -71,33 +74,33 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
     """
     found = read_study(study, name, skip_broken=skip_broken)
     settings = settings_of(found.settings, study)
-    attributes = found.attributes
     with _understood(study):
-        kept = attributes.get(RECOMMENDATIONS, ())
-        recommendations = TypeAdapter(tuple[Recommendation, ...]).validate_python(kept)
-        refused, blamed = refusals_of(attributes)
-    table = RunTable(settings, found.runs)
-    entries = list[Entry]()
-    for number, trial in sorted(found.trials.items()):
-        values = dict(trial.params)
-        searched = table.had(values)
-        if FAILURE in trial.user_attrs:
-            entries.append(Failed(number, values, trial.user_attrs[FAILURE]))
-        elif searched:
-            later = (table.had(values, first) for first in (FIRST_VALIDATION, FIRST_CONFIRMATION))
-            entries.append(table.entry(number, values, searched, *later))
+        archive = result_of(found, settings, RunTable(settings, found.runs))
     notes = found.notes
-    if not attributes.get(ENDED):
+    if not found.attributes.get(ENDED):
+        count = len(archive.evaluations) + len(archive.failed)
         notes += (
-            f"note: the search has not ended: {len(entries)} configurations are kept; "
+            f"note: the search has not ended: {count} configurations are kept; "
             "it is under way, or was interrupted and --resume continues it",
         )
-    archive = archive_of(found.name, settings, entries, len(found.runs))
-    remarks = tuple(attributes.get(REMARKS, ()))
-    archive = replace(
-        archive, recommendations=recommendations, refused=refused, blamed=blamed, remarks=remarks
-    )
     return SearchResult(settings, archive, notes, trials=found.trials)
+
+
+def result_of(study: OpenStudy | StoredStudy, settings: Settings, table: RunTable) -> Archive:
+    """What a search has found, as far as it has come, from its trials, attributes and table of runs."""
+    entries = list[Entry | None]()
+    for number, trial in sorted(study.trials.items()):
+        values, failure = dict(trial.params), trial.user_attrs.get(FAILURE)
+        entries.append(table.entry(number, values) if failure is None else Failed(number, values, failure))
+    kept = study.attributes
+    refused, blamed = refusals_of(kept)
+    return replace(
+        archive_of(study.name, settings, [one for one in entries if one is not None], len(table)),
+        recommendations=RECOMMENDED.validate_python(kept.get(RECOMMENDATIONS, ())),
+        refused=refused,
+        blamed=blamed,
+        remarks=tuple(kept.get(REMARKS, ())),
+    )
 
 
 def refusals_of(attributes: Mapping[str, Any]) -> tuple[dict[int, tuple[str, ...]], dict[int, Harm]]:

@@ -100,9 +100,11 @@ class RunTable:
 
     def had(self, configuration: Configuration, first: int = 0, among: Container[Place] | None = None) -> int:
         """Replications in a row that a configuration has in every case, of all known runs or some."""
-        known = self._known if among is None else among
         count = 0
-        while all(place in known for place in self.places(configuration, [first + count])):
+        while all(
+            place in self._known and (among is None or place in among)
+            for place in self.places(configuration, [first + count])
+        ):
             count += 1
         return count
 
@@ -120,20 +122,21 @@ class RunTable:
         return found
 
     def entry(
-        self, number: int, configuration: Configuration, searched: int, validated: int = 0, confirmed: int = 0
-    ) -> Entry:
-        """The evaluation of a configuration by its first replications of the search and of later parts."""
+        self, number: int, configuration: Configuration, among: Container[Place] | None = None
+    ) -> Entry | None:
+        """The evaluation of a configuration by all known runs or some; None without any in the search."""
 
-        def by(first: int, count: int) -> Entry:
+        def by(first: int) -> Entry | None:
+            count = self.had(configuration, first, among)
             runs = self.runs(configuration, range(first, first + count))
-            return evaluated(number, configuration, runs, self.settings, first)
+            return evaluated(number, configuration, runs, self.settings, first) if count else None
 
-        found = by(0, searched)
-        if isinstance(found, Failed):
+        found = by(0)
+        if not isinstance(found, Evaluation):
             return found
-        if validated and isinstance(again := by(FIRST_VALIDATION, validated), Evaluation):
+        if isinstance(again := by(FIRST_VALIDATION), Evaluation):
             found = replace(found, validated=again.objectives, validated_cases=again.cases)
-        if confirmed and isinstance(again := by(FIRST_CONFIRMATION, confirmed), Evaluation):
+        if isinstance(again := by(FIRST_CONFIRMATION), Evaluation):
             found = replace(found, confirmed=again.objectives)
         return found
 
