@@ -2,7 +2,7 @@
 
 from collections import Counter
 from math import inf, nan
-from types import SimpleNamespace
+from pathlib import Path
 
 import pytest
 
@@ -16,11 +16,12 @@ from gridtune.optimize.runs.table import FIRST_VALIDATION, evaluated
 from gridtune.optimize.search_space.cases import Case
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import key
+from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.workers.pool import Pool
 from tests.fronts import estimate
 
 COST = Objective("cost", "minimize", "s")
-CALM, BUSY = (SimpleNamespace(name=name) for name in ("calm", "busy"))
+CALM, BUSY = (Scenario(name, {}, Path()) for name in ("calm", "busy"))
 BOTH = (Case("calm", CALM, 3), Case("busy", BUSY, 5))
 FEW = Constraint("wait", "<=", 9.0)
 
