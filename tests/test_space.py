@@ -238,9 +238,3 @@ def test_what_is_off_is_not_searched_unless_it_is_asked_for_in_vain():
         Space.of(with_space(scenario, space), ["harvester.cycle=30.0,90.0"])
     with pytest.raises(ScenarioError, match=r"nothing to search: .* components that are off"):
         Space.of(with_space(scenario, {"harvester.cycle": [30.0, 60.0]}))
-
-
-@pytest.mark.parametrize("log", [True, False])
-def test_the_ends_of_a_range_are_the_numbers_that_were_given(log):
-    parameter = Parameter("x", low=0.05, high=7.3, log=log)
-    assert [parameter.at(0.0), parameter.at(1.0)] == [0.05, 7.3]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from math import log
+from math import exp, log
 from typing import TYPE_CHECKING
 
 from gridtune.optimize.records.evaluations import Value
@@ -75,7 +75,7 @@ class Parameter:
             return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
         # Whole numbers get slices of equal width, so that both ends are as likely as the rest.
         low, high = (self.low - 0.5, self.high + 0.5) if self.whole else (self.low, self.high)
-        value = low * (high / low) ** share if self.log else low + (high - low) * share
+        value = exp(log(low) + (log(high) - log(low)) * share) if self.log else low + (high - low) * share
         clipped = min(max(round(value) if self.whole else value, self.low), self.high)
         return int(clipped) if self.whole else float(clipped)
 
