@@ -17,6 +17,7 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
 
 from databases import postgresql_database
+from gridtune.model.streams import HELD_OUT
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Failed, Objective
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.settings import Settings
@@ -69,8 +70,7 @@ def runs(number, count=2):
         Run(
             configuration(number),
             "lal",
-            at,
-            bool(at % 2),
+            at + HELD_OUT * (at % 2),
             {"unfairness": pi / (number + at + 1), "completed": 7},
         )
         for at in range(count)
@@ -105,7 +105,7 @@ def from_optuna(where):
 def test_runs_come_back_bit_by_bit(where):
     numbers = [0.1 + 0.2, 5e-324, -0.0, 1.7976931348623157e308, 1 / 3, 1e22, nan, inf, -inf, 3]
     values = {"a": 1, "b": True, "c": 0.1 + 0.2, "d": "x\n\u2028\0\ud800ä", "e": 10**30, "f": -0.0, "g": 2.0}
-    written = Run(values, "ä case\n", 3, True, {f"m{at}": number for at, number in enumerate(numbers)})
+    written = Run(values, "ä case\n", HELD_OUT + 3, {f"m{at}": number for at, number in enumerate(numbers)})
     with opened(where) as study:
         assert study.rows == ()
         study.append([written])
@@ -113,7 +113,7 @@ def test_runs_come_back_bit_by_bit(where):
     (found,) = read_study(where).runs
     assert found.values == values
     assert [type(value) for value in found.values.values()] == [type(value) for value in values.values()]
-    assert (found.case, found.replication, found.validation) == ("ä case\n", 3, True)
+    assert (found.case, found.replication) == ("ä case\n", HELD_OUT + 3)
     for number, again in zip(numbers, found.metrics.values(), strict=True):
         assert bits(again) == bits(number) or (isnan(again) and isnan(number))
 
@@ -315,6 +315,7 @@ def test_rows_of_a_database_are_plain_too(tmp_path):
     with closing(sqlite3.connect(tmp_path / "studies.db")) as connection:
         rows = [json.loads(row) for (row,) in connection.execute("SELECT run FROM gridtune_runs ORDER BY id")]
     assert [row.get("replication") for row in rows] == [None, 0, 1, 0, 1]
+    assert [row.get("validation") for row in rows] == [None, False, True, False, True]
 
 
 @pytest.mark.parametrize("name", ["a\nb", "a\0", "\x1b[31mred", "a\u2028b", "\ud800", "", "  ", "x" * 513])

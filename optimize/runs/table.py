@@ -31,7 +31,7 @@ class Place(NamedTuple):
     """Which run."""
 
     name: str  # key of the configuration; that of no values at all for the baseline
-    case: int  # position of the case
+    case: str  # name of it
     replication: int
 
 
@@ -46,7 +46,7 @@ class RunTable:
         self.settings = settings
         self._loss, self._waits = (one in settings.constraints for one in (NO_MORE_LOSS, NO_STARVATION))
         self.guarded = self._loss or self._waits
-        self._cases = [case.name for case in settings.run_in]
+        self._cases = {case.name: case for case in settings.run_in}
         self._baseline = key({})
         self._same = self._baseline if settings.baseline is None else key(settings.baseline.configuration)
         self._known: dict[Place, Measured] = {
@@ -57,8 +57,7 @@ class RunTable:
         """Which run a row is of; None if it is of none of this search."""
         if row.case not in self._cases:
             return None
-        first = FIRST_VALIDATION if row.validation else 0
-        return Place(self.name(dict(row.values)), self._cases.index(row.case), first + row.replication)
+        return Place(self.name(dict(row.values)), row.case, row.replication)
 
     def name(self, configuration: Configuration) -> str:
         """The key of a configuration; what sets nothing else than the baseline is the baseline."""
@@ -78,23 +77,17 @@ class RunTable:
             The run as a row of the table that a study keeps.
         """
         self._known[place] = values = {name: metric.value for name, metric in metrics.items()}
-        validation = place.replication >= FIRST_VALIDATION
-        return Run(
-            {} if place.name == self._baseline else configuration,
-            self._cases[place.case],
-            place.replication - (FIRST_VALIDATION if validation else 0),
-            validation,
-            values,
-        )
+        changed = {} if place.name == self._baseline else configuration
+        return Run(changed, place.case, place.replication, values)
 
     def places(self, configuration: Configuration, replications: Iterable[int]) -> list[Place]:
         """The runs of a configuration under some replications, case by case."""
         name, numbers = self.name(configuration), list(replications)
-        return [Place(name, case, k) for case in range(len(self._cases)) for k in numbers]
+        return [Place(name, case, k) for case in self._cases for k in numbers]
 
     def task(self, place: Place, configuration: Configuration) -> Task:
         """The run at a place of a configuration; the baseline's sets nothing."""
-        case = self.settings.run_in[place.case]
+        case = self._cases[place.case]
         values = {} if place.name == self._baseline else configuration
         return Task(case.scenario, values, case.seed, place.replication)
 
@@ -113,8 +106,8 @@ class RunTable:
 
         A class without jobs in some runs waits no longer there: its mean is above 0 if that of the others is.
         """
-        name, cases = self.name(configuration), range(len(self._cases))
-        found = [[self._compared(Place(name, case, k)) for k in replications] for case in cases]
+        name = self.name(configuration)
+        found = [[self._compared(Place(name, case, k)) for k in replications] for case in self._cases]
         for case in found if self._waits else ():
             classes = {name for run in case for name in run if name.startswith(f"{EXCESS_WAIT}.")}
             for run in case:

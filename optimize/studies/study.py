@@ -201,8 +201,8 @@ def open_study(where: str | Path | None, name: str, settings: Settings, *, resum
             if storage.table is not None:
                 storage.table.append(name, [json.dumps(mark, separators=(",", ":"))])
             found = found or _made(storage, name, settings)
-            if found.settings != settings.as_json():
-                found.study.set_user_attr(SETTINGS, settings.as_json())
+            if found.settings != (asked := settings.as_json()):
+                found.study.set_user_attr(SETTINGS, asked)
         return OpenStudy(storage, found, settings, stack.pop_all())
 
 

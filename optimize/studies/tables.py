@@ -13,6 +13,7 @@ from pathlib import Path
 from sqlalchemy import Engine, insert, select
 from sqlalchemy import inspect as inspected
 
+from gridtune.model.streams import HELD_OUT
 from gridtune.optimize.records.values import Value, key
 from gridtune.optimize.studies.databases import RUNS
 from gridtune.optimize.studies.places import kind_of
@@ -27,25 +28,25 @@ class Run:
 
     values: Mapping[str, Value]  # the configuration, by path; empty for the baseline
     case: str  # name of the scenario it ran in
-    replication: int  # its number, from 0
-    validation: bool = False  # whether it ran on a validation seed
+    replication: int  # its number, from 0; from `HELD_OUT` on validation seeds
     metrics: Mapping[str, float] = field(default_factory=dict)  # in the units of their definitions
 
 
-def identity(run: Run) -> tuple[str, str, int, bool]:
-    """What no two rows of a table have in common: configuration, case, replication, and kind of seed."""
-    return key(run.values), run.case, run.replication, run.validation
+def identity(run: Run) -> tuple[str, str, int]:
+    """What no two rows of a table have in common: configuration, case and replication."""
+    return key(run.values), run.case, run.replication
 
 
 def line_of(study: str, run: Run) -> str:
     """A run as a line of JSON, without its end; numbers come back from it bit by bit."""
     numbers = {name: float(value) for name, value in run.metrics.items()}
+    validation = run.replication >= HELD_OUT
     row = {
         "study": study,
         "configuration": dict(run.values),
         "case": run.case,
-        "replication": run.replication,
-        "validation": run.validation,
+        "replication": run.replication - (HELD_OUT if validation else 0),
+        "validation": validation,
         # JSON has no numbers that are not finite: they are kept as texts.
         "metrics": {name: one if isfinite(one) else json.dumps(one) for name, one in numbers.items()},
     }
@@ -61,14 +62,16 @@ def parsed(text: str | bytes) -> tuple[str, Run | str] | None:
         for mark in (BEGUN, RESUMED):
             if mark in row:
                 return row["study"], mark
+        types = type(row["case"]), type(row["replication"]), type(row["validation"])
+        if types != (str, int, bool):
+            return None
         metrics = {name: _number(value) for name, value in row["metrics"].items()}
-        run = Run(row["configuration"], row["case"], row["replication"], row["validation"], metrics)
+        replication = row["replication"] + (HELD_OUT if row["validation"] else 0)
+        run = Run(row["configuration"], row["case"], replication, metrics)
         values = run.values.values()
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None
-    types = type(run.case), type(run.replication), type(run.validation)
-    good = types == (str, int, bool) and all(isinstance(value, Value) for value in values)
-    return (row["study"], run) if good else None
+    return (row["study"], run) if all(isinstance(value, Value) for value in values) else None
 
 
 def _number(stored: float | str) -> float:
@@ -87,7 +90,7 @@ def runs_of(
         study: name of the study; None is returned for its runs if the table does not know it.
         skip_broken: whether to pass over broken lines, else a `ScenarioError`.
     """
-    found: dict[tuple[str, str, int, bool], Run] | None = None
+    found: dict[tuple[str, str, int], Run] | None = None
     notes = []
     for place, text in lines:
         named, row = parsed(text) or (None, None)

@@ -28,6 +28,7 @@ import optuna
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
+from gridtune.model.streams import HELD_OUT
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.settings import Settings
@@ -60,7 +61,7 @@ def runs_of(number: int) -> list[Run]:
     for at in range(RUNS):
         draw = random.Random(number * RUNS + at)
         metrics = {f"metric_{k}": draw.gauss(0, 10.0 ** draw.randint(-9, 9)) for k in range(40)}
-        made.append(Run(configuration(number), "a case", at // 2, bool(at % 2), metrics))
+        made.append(Run(configuration(number), "a case", at // 2 + HELD_OUT * (at % 2), metrics))
     return made
 
 
