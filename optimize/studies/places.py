@@ -41,12 +41,19 @@ def named(where: str | Path) -> tuple[str | Path, str | None]:
     return (place, name) if mark and not os.path.lexists(where) else (where, None)
 
 
-def journal_in(where: str | Path) -> Path:
-    """The journal of a folder, or the journal file itself; not a URL that has lost its slashes."""
+def located(where: str | Path) -> tuple[Path, str]:
+    """The journal of a folder, or the file itself, and what is there, see `kind_of`.
+
+    A `ScenarioError` if it cannot be read, or is a URL that has lost its slashes.
+    """
     if SCHEME.match(str(where)):
         raise ScenarioError(f"{where}: neither a URL, which has ://, nor a path, unless ./ precedes it")
     path = Path(where)
-    return path / JOURNAL if path.is_dir() and path.name != JOURNAL else path
+    path = path / JOURNAL if path.is_dir() and path.name != JOURNAL else path
+    try:
+        return path, kind_of(path)
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
 def table_beside(journal: Path) -> Path:
@@ -63,24 +70,18 @@ def study_place(study: str | Path) -> str | Path:
     """
     if is_url(study):
         return str(study)
-    path = journal_in(study)
-    try:
-        if path != Path(study) and not os.path.lexists(path):
-            known = (
-                kind.format(argument(Path(study))) for name, kind in FOLDERS if Path(study, name).exists()
-            )
-            raise ScenarioError(f"{study}: {next(known, NO_SEARCH)}")
-        kind = kind_of(path)
-        if kind == "table":
-            kind = "a table of runs whose journal is missing"
-            for name in (JOURNAL, path.name.removesuffix(f".{TABLE}") + ".journal"):
-                journal = path.with_name(name)
-                if journal.exists() and table_beside(journal) == path.resolve():
-                    return journal
-    except OSError as error:
-        raise ScenarioError(f"{study}: cannot be read: {error.strerror or error}") from error
+    path, kind = located(study)
     if kind in ("journal", "sqlite"):
         return path
+    if kind == "table":
+        kind = "a table of runs whose journal is missing"
+        for name in (JOURNAL, path.name.removesuffix(f".{TABLE}") + ".journal"):
+            journal = path.with_name(name)
+            if journal.exists() and table_beside(journal) == path.resolve():
+                return journal
+    if kind == "nothing" and path != Path(study):
+        known = (said.format(argument(Path(study))) for name, said in FOLDERS if Path(study, name).exists())
+        raise ScenarioError(f"{study}: {next(known, NO_SEARCH)}")
     if kind == "nothing":
         raise ScenarioError(
             f"{study}: no such study; give the folder of a search, its {JOURNAL}, or the URL of a storage"

@@ -19,8 +19,8 @@ from gridtune.optimize.studies import databases
 from gridtune.optimize.studies.databases import reason, shown
 from gridtune.optimize.studies.places import (
     is_url,
-    journal_in,
     kind_of,
+    located,
     named,
     study_place,
     table_beside,
@@ -150,9 +150,7 @@ def place_of(where: str | Path) -> URL | Path:
     """The database or the journal that a place is, be it there or not; something else is refused by name."""
     if is_url(where):
         return databases.url_of(str(where))
-    path = journal_in(where)
-    with one_line(str(path), "read"):
-        kind = kind_of(path)
+    path, kind = located(where)
     if kind == "sqlite":
         return databases.url_of(path)
     if kind not in ("nothing", "empty", "journal"):
