@@ -208,7 +208,8 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     least = _least(settings, replay)
     Validation(running, lambda: left(checks, CHECKED), fixed, lambda: left(meter.left) - least).validate()
     found: tuple[Recommendation, ...] = ()
-    refused, blamed = stored.refusals_of(study.attributes)  # of an earlier search that is continued
+    # Those of an earlier search that is continued.
+    refusals = stored.REFUSED.validate_python(study.attributes.get(stored.REFUSALS, {}))
     told: tuple[str, ...] = ()
     if fixed != 0:
         recommender = Recommender(
@@ -217,17 +218,15 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
         )  # fmt: skip
         found, told = recommender.recommend(), recommender.remarks
         recommended = {one.number for one in found}
-        kept = replace(running.archive, refused=refused, blamed=blamed).broken - recommended
-        refused = {number: refused[number] for number in kept} | recommender.refused
-        blamed = {number: blamed[number] for number in kept if number in blamed} | recommender.blamed
+        kept = replace(running.archive, refusals=refusals).broken - recommended
+        refusals = {number: refusals[number] for number in kept} | recommender.refusals
     baseline = running.archive.standing
     longest = None if baseline is None else baseline.metrics.get(LONGEST)
     doubtful = (one for case in settings.run_in for one in doubts(case.scenario, longest))
     caveat = settings.scenario.spec.searching.caveat
     remarks = tuple(dict.fromkeys([*told, *doubtful, *filter(None, [caveat])]))
     study.set_attribute(stored.RECOMMENDATIONS, [asdict(one) for one in found])
-    study.set_attribute(stored.REFUSED, refused)
-    study.set_attribute(stored.BLAMED, {number: asdict(one) for number, one in blamed.items()})
+    study.set_attribute(stored.REFUSALS, {number: asdict(one) for number, one in refusals.items()})
     study.set_attribute(stored.REMARKS, remarks)
     study.set_attribute(stored.ENDED, True)
     return stored.result_of(study, settings, running.table)

@@ -221,6 +221,6 @@ def test_what_worsens_an_objective_by_over_half_in_the_confirmation_is_refused(s
     ).archive  # fmt: skip
     assert bool(archive.recommendations) is not refused
     if refused:
-        assert set(archive.refused.values()) == {("waiting_mean",)}
+        assert {one.metrics for one in archive.refusals.values()} == {("waiting_mean",)}
         said = why_none(front(archive))
         assert "it worsens an objective by over half: waiting time (mean) 70 % higher" in said

@@ -79,15 +79,16 @@ def found(log, work, **options):
 def test_a_recommendation_that_starves_somebody_on_the_log_as_it_is_is_refused(log):
     made = found(log, simulated(7 * 86400.0))
     assert made.recommendations == ()
-    assert list(made.refused.values()) == [(EXCESS_WAIT,)]
-    (one,) = made.blamed.values()
-    assert (one.metric, one.mean, one.replay, one.load) == ("waited_max", 7 * 86400.0, True, 1.0)
+    (one,) = made.refusals.values()
+    assert one.metrics == (EXCESS_WAIT,)
+    harm = one.harm
+    assert (harm.metric, harm.mean, harm.replay, harm.load) == ("waited_max", 7 * 86400.0, True, 1.0)
 
 
 def test_a_recommendation_that_starves_somebody_with_more_jobs_is_refused(log):
     made = found(log, simulated(3 * 86400.0, longest_busier=7 * 86400.0))
     assert made.recommendations == ()
-    assert list(made.refused.values()) == [(EXCESS_WAIT,)]
+    assert [one.metrics for one in made.refusals.values()] == [(EXCESS_WAIT,)]
     said = " ".join(answer(front(made), 80).split())
     assert "in later checks (further seeds, replays of logs)" in said
     assert "longest wait" in said
@@ -104,7 +105,7 @@ def test_a_recommendation_whose_gain_turns_into_harm_on_the_log_is_refused(log, 
 
     made = found(log, work)
     assert made.recommendations == ()
-    assert set(made.refused.values()) == {("slowdown_mean",)}
+    assert {one.metrics for one in made.refusals.values()} == {("slowdown_mean",)}
     said = " ".join(answer(front(made), 80).split())
     assert "it loses its gain: slowdown (mean)" in said
     assert ("at 20 % more load" in said) == (first == BUSIER)
@@ -134,15 +135,15 @@ def test_once_somebody_starves_on_the_log_what_is_nearer_to_the_baseline_is_reco
         return {name: Metric(value, "s" if "wait" in name else "") for name, value in made.items()}
 
     made = found(log, work, budget=18, vary=[f"site.cluster.{path}={some}" for path, some in choices.items()])
-    assert len(made.refused) >= 1
+    assert len(made.refusals) >= 1
     (advice,) = made.recommendations
     assert len(advice.changes) == 1
     at = {one.number: one for one in made.evaluations}
-    for number in made.refused:
+    for number in made.refusals:
         assert sum(at[number].values.get(path, value) != value for path, value in before.items()) > 1
     members = {one.number for one in front(made).members}
-    assert members.isdisjoint(made.refused), "what broke a guard in a replay is not on the front"
-    assert f"replays of logs): {', '.join(map(str, sorted(made.refused)))}" in " ".join(
+    assert members.isdisjoint(made.refusals), "what broke a guard in a replay is not on the front"
+    assert f"replays of logs): {', '.join(map(str, sorted(made.refusals)))}" in " ".join(
         answer(front(made), 80).split()
     )
 
@@ -155,7 +156,7 @@ def test_candidates_are_screened_on_the_log_before_runs_are_spent_on_their_chang
         return simulated(3 * 86400.0, longest_busier=7 * 86400.0)(task)
 
     made = found(log, work, budget=None, runs=200, replications=2)
-    assert (EXCESS_WAIT,) in made.refused.values()
+    assert (EXCESS_WAIT,) in {one.metrics for one in made.refusals.values()}
     assert seen.index(AS_LOGGED) < seen.index(BUSIER) < seen.index(FIRST_ELIMINATION)
     assert made.recommendations == ()
 
@@ -375,7 +376,7 @@ def test_what_breaks_a_guard_in_the_elimination_takes_no_runs_of_the_confirmatio
         return waits
 
     made = found(log, work, budget=None, runs=200, replications=2)
-    assert (EXCESS_WAIT,) in made.refused.values()
+    assert (EXCESS_WAIT,) in {one.metrics for one in made.refusals.values()}
     assert made.recommendations == ()
     assert FIRST_ELIMINATION in seen
     assert FIRST_CONFIRMATION not in seen

@@ -9,7 +9,7 @@ from gridtune.model.metrics.registry import Metric
 from gridtune.model.streams import AS_LOGGED
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
-from gridtune.optimize.records.recommendation import Harm
+from gridtune.optimize.records.recommendation import Harm, Refusal
 from gridtune.optimize.report.answer import answer
 from gridtune.optimize.report.export import to_dict
 from gridtune.optimize.report.frame import frame
@@ -71,7 +71,7 @@ def test_what_was_refused_stays_so_where_fewer_of_its_changes_are_recommended(lo
     made = found(log, outcome, limits="none,8", budget=2, start=start)
     (advice,) = made.recommendations
     assert advice.values[LIMIT] == "none"
-    assert all(made.refused[number] == (EXCESS_WAIT,) for number in made.broken)
+    assert all(made.refusals[number].metrics == (EXCESS_WAIT,) for number in made.broken)
     at = {one.number: one.values for one in made.evaluations}
     assert made.broken
     assert {at[number][LIMIT] for number in made.broken} == {8}
@@ -97,7 +97,7 @@ def test_a_continued_search_keeps_what_it_excluded(log, tmp_path):
     assert after.broken == {number}
     assert number not in {one.number for one in front(after).members}
     again = found(log, outcome, budget=6, resume=True, **options)
-    assert (again.refused, again.recommendations) == (after.refused, after.recommendations)
+    assert (again.refusals, again.recommendations) == (after.refusals, after.recommendations)
 
 
 def test_a_gain_that_is_lost_breaks_no_constraint(log):
@@ -106,7 +106,7 @@ def test_a_gain_that_is_lost_breaks_no_constraint(log):
         return {"slowdown_mean": 20.0 - 4.0 * easy + 9.0 * (easy and whole)}
 
     made = found(log, outcome, budget=3, require=["slowdown_mean<=100"])
-    assert ("slowdown_mean",) in made.refused.values()
+    assert ("slowdown_mean",) in {one.metrics for one in made.refusals.values()}
     assert made.broken == set()
 
 
@@ -131,13 +131,14 @@ def test_what_equals_an_excluded_configuration_does_not_take_its_place():
     rule = Constraint("spread", "<=", 1.0)
     study = archive((UNHAPPY, UNFAIR), (9, 0.9), (1, 0.1), (1, 0.1), (4, 0.4), (5, 0.3))
     assert 1 in {one.number for one in front(study).on_front}
-    study = replace(study, constraints=(rule,), refused={1: ("spread",)}, evaluations=tuple(
+    study = replace(study, constraints=(rule,), refusals={1: Refusal(("spread",))}, evaluations=tuple(
         replace(one, cases={"": {"spread": one.objectives["unfairness"]}}) for one in study.evaluations
     ))  # fmt: skip
     for number in (1, 2):
-        known = front(replace(study, refused={number: ("spread",)}))
+        known = front(replace(study, refusals={number: Refusal(("spread",))}))
         assert sorted(one.number for one in known.on_front) == [3, 4]
     harm = Harm("spread", "", 1.0, 2.0, 1.0, 1.0)
-    lost = replace(study, blamed={1: harm})
+    lost = replace(study, refusals={1: Refusal(("spread",), harm)})
     assert lost.broken == set(), "it lost its gain"
-    assert replace(study, blamed={3: harm}).broken == {1}
+    waited = replace(study, refusals={1: Refusal(("spread",), replace(harm, metric="waited_max"))})
+    assert waited.broken == {1}

@@ -21,7 +21,7 @@ from gridtune.optimize.records.evaluations import (
     Failed,
     Objective,
 )
-from gridtune.optimize.records.recommendation import Harm, ParameterChange
+from gridtune.optimize.records.recommendation import Harm, ParameterChange, Refusal
 from gridtune.optimize.replication.guards import NO_MORE_LOSS, NO_STARVATION
 from gridtune.optimize.report import frame as frames
 from gridtune.optimize.report.answer import (
@@ -429,7 +429,10 @@ def test_the_harms_that_are_named_are_of_different_classes_and_the_rest_are_coun
 )
 def test_what_was_tried_and_not_confirmed_is_named(refused, words):
     waited = Harm("waited_max", "s", 86400.0, 3 * 86400.0, 0.0, 0.0, replay=True)
-    made = front(replace(with_baseline(search(40)), refused=refused, blamed={5: waited}))
+    refusals = {
+        number: Refusal(metrics, waited if number == 5 else None) for number, metrics in refused.items()
+    }
+    made = front(replace(with_baseline(search(40)), refusals=refusals))
     assert not missing(why_none(made), *words)
 
 

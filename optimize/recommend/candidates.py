@@ -17,6 +17,7 @@ from gridtune.optimize.front.front import Front, keeps
 from gridtune.optimize.inference.surrogate_model import coordinates_of, distances
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.records.evaluations import Evaluation, Objective
+from gridtune.optimize.records.recommendation import Refusal
 from gridtune.optimize.replication.compare import shares
 from gridtune.optimize.search_space.space import Configuration
 
@@ -54,18 +55,18 @@ class Candidates:
     subsets: Subsets
     sure: Callable[..., bool]
 
-    def found(self, refused: Mapping[int, tuple[str, ...]]) -> list[Candidate]:
+    def found(self, refusals: Mapping[int, Refusal]) -> list[Candidate]:
         """The best of each objective, and the compromise, as far as they are better than the baseline.
 
         Those that are significantly better come first: runs may suffice for one alone.
 
         Args:
-            refused: what was not recommended, by number, and for what, if it was for something.
+            refusals: what was not recommended, by number.
         """
         front, standing = self.front, self.front.archive.standing
         if standing is None:
             return []
-        able = front.bearable(self._able(standing, refused))
+        able = front.bearable(self._able(standing, refusals))
         if not able:
             return []
         start, values = front.means[standing.number], front.costs(able)
@@ -86,13 +87,13 @@ class Candidates:
             made.append(Candidate(objectives, at == compromise, origin, origin.values, changed))
         return sorted(made, key=lambda one: not self._better(one.origin))
 
-    def _able(self, baseline: Evaluation, refused: Mapping[int, tuple[str, ...]]) -> list[Evaluation]:
+    def _able(self, baseline: Evaluation, refusals: Mapping[int, Refusal]) -> list[Evaluation]:
         """The front without what was refused; or all that is like the baseline rather than like that."""
         archive = self.front.archive
         known = self.front.means if self.front.posterior is None else self.front.posterior
         able = [one for one in archive.evaluations if keeps(one, archive.constraints)]
-        left = [one for one in able if one.number in known and one.number not in {baseline.number, *refused}]
-        broke = [one for one in archive.evaluations if refused.get(one.number)]
+        left = [one for one in able if one.number in known and one.number not in {baseline.number, *refusals}]
+        broke = [one for one in archive.evaluations if refusals.get(one.number, Refusal()).metrics]
         if not broke or not left:
             return [one for one in self.front.on_front if one in left]
         some = [self.subsets.baseline, *(one.values for one in broke)]

@@ -17,7 +17,7 @@ from gridtune.optimize.recommend.harm import worse_off
 from gridtune.optimize.recommend.plan import Plan
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.records.difference import Change
-from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
+from gridtune.optimize.records.recommendation import ParameterChange, Recommendation, Refusal
 from gridtune.optimize.replication.guards import failing
 from gridtune.optimize.runs.blocks import Block, Sample
 
@@ -28,12 +28,12 @@ class Elimination:
     """Leaves out changes of configurations.
 
     Args:
-        refused: takes the metrics whose constraints a configuration breaks, by its number.
+        refusals: takes what a configuration breaks, by its number.
     """
 
-    def __init__(self, front: Front, subsets: Subsets, refused: dict[int, tuple[str, ...]]) -> None:
+    def __init__(self, front: Front, subsets: Subsets, refusals: dict[int, Refusal]) -> None:
         self._objectives, self._certain = front.objectives, front.certain
-        self._subsets, self._refused = subsets, refused
+        self._subsets, self._refusals = subsets, refusals
 
     def thinned(self, candidate: Candidate, block: Block, chosen: Plan) -> Candidate | None:
         """The configuration with the fewest changes that keep its gains in these runs.
@@ -48,7 +48,8 @@ class Elimination:
         if start is None or whole is None:
             return candidate
         if why := breaks(block, start, whole):
-            self._refused[candidate.origin.number] = why
+            number = candidate.origin.number
+            self._refusals[number] = replace(self._refusals.get(number, Refusal()), metrics=why)
             return None
 
         def enough(paths: list[str]) -> Candidate | None:

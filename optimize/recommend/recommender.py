@@ -21,7 +21,7 @@ from gridtune.optimize.recommend.replays import Replays
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.records.difference import INTERVAL, Change
 from gridtune.optimize.records.evaluations import EXCESS_WAIT
-from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
+from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation, Refusal
 from gridtune.optimize.runs.blocks import Block, Sample
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_ELIMINATION
@@ -39,10 +39,8 @@ class Recommender:
         left, replay, overtime: see `Replays`.
 
     Attributes:
-        refused: metrics whose constraints a configuration broke in a replay, the elimination or the
-            confirmation, by its number, or that it gained but lost in a replay; none if it was not
-            significantly better, or could not be replayed.
-        blamed: the wait, or the lost gain, for which it was refused, where that is known, by its number.
+        refusals: why configurations are not recommended, by number: for a replay, the elimination or the
+            confirmation.
         remarks: why harm may have been missed, a line each.
     """
 
@@ -59,9 +57,8 @@ class Recommender:
         self._replays = Replays(evaluator, left, replay, overtime)
         self._aside: list[Candidate] = []  # that break a constraint in the log with all their changes
         self._subsets = Subsets(front, self._settings)
-        self.refused: dict[int, tuple[str, ...]] = {}
-        self.blamed: dict[int, Harm] = {}
-        self._elimination = Elimination(front, self._subsets, self.refused)
+        self.refusals: dict[int, Refusal] = {}
+        self._elimination = Elimination(front, self._subsets, self.refusals)
         self._candidates = Candidates(front, self._subsets, self._elimination.sure)
         self.remarks: tuple[str, ...] = ()
 
@@ -69,10 +66,10 @@ class Recommender:
     def recommend(self) -> tuple[Recommendation, ...]:
         """The recommendations, confirmed; those that runs do not suffice for are left out."""
         for _ in range(ROUNDS if self._settings.baseline is not None else 0):
-            refused = len(self.refused)
-            if found := self._found(self._screened(self._candidates.found(self.refused))):
+            refused = len(self.refusals)
+            if found := self._found(self._screened(self._candidates.found(self.refusals))):
                 return found
-            if len(self.refused) == refused:
+            if len(self.refusals) == refused:
                 break
         return self._found(self._aside[:MOST])
 
@@ -201,17 +198,14 @@ class Recommender:
             told |= {name for name, one in changes.items() if not one.better}  # by the table
             seldom = harms_in_some(start.metrics, sample.metrics, told)
         if candidate.sparse == candidate.origin.values:
-            self.refused.pop(number, None)
-            self.blamed.pop(number, None)
+            self.refusals.pop(number, None)
         self.remarks = remarks
         return self._made(candidate, changes, worst_of(harmed) + seldom, sample.evaluation.replications)
 
     def _refuse(self, number: int, broken: tuple[str, ...], harmed: Sequence[Harm] = ()) -> None:
         """Note why a configuration is not recommended."""
-        self.refused[number] = broken
-        self.blamed.pop(number, None)
-        if harmed and not {EXCESS_WAIT, harmed[0].metric}.isdisjoint(broken):
-            self.blamed[number] = harmed[0]
+        known = harmed and not {EXCESS_WAIT, harmed[0].metric}.isdisjoint(broken)
+        self.refusals[number] = Refusal(broken, harmed[0] if known else None)
 
     def _made(
         self, candidate: Candidate, objectives: dict[str, Change], harmed: tuple[Harm, ...], replications: int

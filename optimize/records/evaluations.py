@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gridtune.optimize.records.difference import Objective
-from gridtune.optimize.records.recommendation import Harm, Recommendation
+from gridtune.optimize.records.recommendation import Recommendation, Refusal
 from gridtune.optimize.records.values import Value
 from gridtune.scenarios.execution.replicate import Summary as Estimate
 from gridtune.scenarios.fields.requirements import Relation
@@ -164,9 +164,7 @@ class Archive:
         baseline: number of the baseline's evaluation; None if there is none.
         present: what stands in the scenario, by path of what is varied, as far as it exists there.
         recommendations: what is recommended; empty if nothing is, or the search has not come so far.
-        refused: metrics whose constraints a configuration broke when it was to be recommended, by its number,
-            or whose gain it lost; none of one that was not significantly better then.
-        blamed: the wait that was too long, or the metric whose gain was lost, by number, where that is known.
+        refusals: why configurations were not recommended, by number.
         simulated: runs of the search, validation and confirmation included; 0 if not known.
         remarks: why harm may have been missed, a line each.
     """
@@ -184,8 +182,7 @@ class Archive:
     baseline: int | None = None
     present: Mapping[str, Value] = field(default_factory=dict)
     recommendations: tuple[Recommendation, ...] = ()
-    refused: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    blamed: Mapping[int, Harm] = field(default_factory=dict)
+    refusals: Mapping[int, Refusal] = field(default_factory=dict)
     simulated: int = 0
     remarks: tuple[str, ...] = ()
 
@@ -202,13 +199,8 @@ class Archive:
     def broken(self) -> set[int]:
         """Numbers of the configurations that broke a constraint when they were to be recommended."""
         bounded = {one.metric for one in self.constraints}
-        some = {number for number, metrics in self.refused.items() if not bounded.isdisjoint(metrics)}
-        return {number for number in some if not self.lost(number)}
-
-    def lost(self, number: int) -> bool:
-        """Whether a configuration was refused for an objective, lost or much worse, not for a constraint."""
-        harm = self.blamed.get(number)
-        return harm is not None and self.refused.get(number, ())[:1] == (harm.metric,)
+        refusals = self.refusals.items()
+        return {number for number, one in refusals if not one.lost and not bounded.isdisjoint(one.metrics)}
 
     @property
     def heading(self) -> str:

@@ -59,6 +59,24 @@ class Harm:
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """Why a configuration was not recommended.
+
+    Attributes:
+        metrics: whose constraints it broke, or whose gain it lost; none if it was not significantly better.
+        harm: the wait that was too long, or the lost gain; None where that is not known.
+    """
+
+    metrics: tuple[str, ...] = ()
+    harm: Harm | None = None
+
+    @property
+    def lost(self) -> bool:
+        """Whether it was for an objective, lost or much worse, not for a constraint."""
+        return self.harm is not None and self.metrics[:1] == (self.harm.metric,)
+
+
+@dataclass(frozen=True)
 class Recommendation:
     """A recommended configuration.
 

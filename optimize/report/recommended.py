@@ -16,7 +16,7 @@ from gridtune.optimize.records.evaluations import (
     Objective,
     Value,
 )
-from gridtune.optimize.records.recommendation import Harm, ParameterChange
+from gridtune.optimize.records.recommendation import Harm, ParameterChange, Refusal
 from gridtune.optimize.report.numbers import MANY, amount
 from gridtune.optimize.search_space.constraints import excesses, violation
 from gridtune.plain_text import counted
@@ -52,7 +52,7 @@ def why_none(front: Front) -> str:
     archive = front.archive
     if not archive.evaluations:
         return "No configuration could be evaluated."
-    broken = {number: metrics for number, metrics in archive.refused.items() if metrics}
+    broken = {number: one.metrics for number, one in archive.refusals.items() if one.metrics}
     if broken:
         number, (metric, *_) = next(iter(broken.items()))
         option = GUARDS[metric][2] if metric in GUARDS else ""
@@ -76,9 +76,9 @@ def why_none(front: Front) -> str:
             "Every configuration was run once, so noise cannot be estimated. "
             "Rerun with `--replications 2` or more to get recommendations."
         )
-    if archive.refused:
-        names = ", ".join(map(str, archive.refused))
-        some = f"{counted(len(archive.refused), 'configuration')} ({names})"
+    if archive.refusals:
+        names = ", ".join(map(str, archive.refusals))
+        some = f"{counted(len(archive.refusals), 'configuration')} ({names})"
         return f"{some} looked better in the search, but not significantly on further seeds. {LONGER}."
     better = [
         one for one in front.on_front if any(gap.significant and gap.better for gap in gains(front, one))
@@ -103,14 +103,14 @@ def why_none(front: Front) -> str:
 
 def refusal(archive: Archive, number: int) -> str:
     """What a configuration broke when it was to be recommended; empty if nothing."""
-    broken = archive.refused.get(number)
-    if not broken:
+    refused = archive.refusals.get(number, Refusal())
+    if not refused.metrics:
         return ""
-    does, _, option = GUARDS.get(broken[0], (f"has more {label(broken[0])}", "", ""))
-    rule = next((one for one in archive.constraints if one.metric == broken[0] and not option), None)
-    worst = archive.blamed.get(number)
+    metric, worst = refused.metrics[0], refused.harm
+    does, _, option = GUARDS.get(metric, (f"has more {label(metric)}", "", ""))
+    rule = next((one for one in archive.constraints if one.metric == metric and not option), None)
     told = f": {harm_text(worst)}" if worst else ""
-    if worst and archive.lost(number):
+    if worst and refused.lost:
         does = "loses its gain" if worst.replay else "worsens an objective by over half"
     else:
         does = f"{does} than the baseline" if rule is None else f"breaks {rule}"

@@ -12,7 +12,7 @@ from optuna.trial import FrozenTrial
 from pydantic import TypeAdapter
 
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
-from gridtune.optimize.records.recommendation import Harm, Recommendation
+from gridtune.optimize.records.recommendation import Recommendation, Refusal
 from gridtune.optimize.runs.table import Entry, RunTable
 from gridtune.optimize.search_space.settings import STORED, Settings
 from gridtune.optimize.search_space.space import key
@@ -22,10 +22,11 @@ from gridtune.optimize.studies.study import OpenStudy
 from gridtune.scenarios.errors import ScenarioError
 
 # Attributes of a study.
-RECOMMENDATIONS, REFUSED, BLAMED, REMARKS = "recommendations", "refused", "blamed", "remarks"
+RECOMMENDATIONS, REFUSALS, REMARKS = "recommendations", "refusals", "remarks"
 ENDED, ASKED = "ended", "asked"
 
 RECOMMENDED = TypeAdapter(tuple[Recommendation, ...])
+REFUSED = TypeAdapter(dict[int, Refusal])
 
 
 @dataclass(frozen=True)
@@ -93,20 +94,12 @@ def result_of(study: OpenStudy | StoredStudy, settings: Settings, table: RunTabl
         values, failure = dict(trial.params), trial.user_attrs.get(FAILURE)
         entries.append(table.entry(number, values) if failure is None else Failed(number, values, failure))
     kept = study.attributes
-    refused, blamed = refusals_of(kept)
     return replace(
         archive_of(study.name, settings, [one for one in entries if one is not None], len(table)),
         recommendations=RECOMMENDED.validate_python(kept.get(RECOMMENDATIONS, ())),
-        refused=refused,
-        blamed=blamed,
+        refusals=REFUSED.validate_python(kept.get(REFUSALS, {})),
         remarks=tuple(kept.get(REMARKS, ())),
     )
-
-
-def refusals_of(attributes: Mapping[str, Any]) -> tuple[dict[int, tuple[str, ...]], dict[int, Harm]]:
-    """What a search refused to recommend, and for what, by number; see `Archive`."""
-    refused = {int(number): tuple(names) for number, names in attributes.get(REFUSED, {}).items()}
-    return refused, TypeAdapter(dict[int, Harm]).validate_python(attributes.get(BLAMED, {}))
 
 
 def settings_of(stored: Mapping[str, Any], study: str | Path) -> Settings:
