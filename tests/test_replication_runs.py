@@ -15,7 +15,7 @@ from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_VALIDATION, evaluated
 from gridtune.optimize.search_space.cases import Case
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.search_space.space import key
+from gridtune.optimize.search_space.space import Space, key
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.workers.pool import Pool
 from tests.fronts import estimate
@@ -27,7 +27,7 @@ FEW = Constraint("wait", "<=", 9.0)
 
 
 def settings(cases=BOTH, constraints=(), robust="mean", objectives=(COST,)):
-    return Settings(CALM, (), objectives, "tpe", 1, 3, 2, cases, robust, constraints)
+    return Settings(CALM, Space(()), objectives, "tpe", 1, 3, 2, cases, robust, constraints)
 
 
 def measured(**metrics):
