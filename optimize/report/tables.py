@@ -63,7 +63,7 @@ def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator
     elif not front.certain:
         yield "±: standard error"
     if "P" in titles:
-        yield "P: probability that no other dominates it"
+        yield "P: estimated probability that no other dominates it"
     known = [row.evaluation for row in some if row.evaluation and not row.advice]
     if front.validated and not all(one.validation_replications for one in known):
         yield "runs: with new random numbers; `search`: only in the search"
