@@ -90,7 +90,7 @@ class SearchConfig(BaseModel):
             return cls(**fields)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            name = ".".join(map(str, first["loc"]))
+            name = str(first["loc"][0])
             if first["type"] == "extra_forbidden":
                 near = get_close_matches(name, cls.model_fields, n=1)
                 hint = f"; did you mean {near[0]}?" if near else ""

@@ -3,6 +3,7 @@
 import pytest
 
 from gridtune import limits
+from gridtune.optimize.config import SearchConfig
 from gridtune.optimize.search_space.cases import (
     cases_of,
     check_paths,
@@ -111,6 +112,8 @@ def test_seeds_are_whole_numbers():
     for wrong in ("1,x", f"1,{limits.SEED + 1}"):
         with pytest.raises(ScenarioError, match=f"--seeds {wrong}: expected whole numbers"):
             seeds_of(wrong)
+    with pytest.raises(ScenarioError, match="^seeds -1: "):
+        SearchConfig.of(seeds=(1, -1))
 
 
 @pytest.mark.parametrize(

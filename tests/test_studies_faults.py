@@ -93,12 +93,22 @@ def test_a_broken_line_is_named_and_passed_over_on_request(journal, damage):
     assert sorted(read_study(journal).runs, key=tables.identity) == sorted(ALL, key=tables.identity)
 
 
+@pytest.mark.parametrize("at", [4, None])
 @pytest.mark.parametrize(
-    "line", [b"\0\0\0\n", b'{"op_code":4}\n', b'{"op_code":99,"worker_id":"a"}\n', b"[]\n"]
+    ("line", "named"),
+    [
+        (b"\0\0\0\n", True),
+        (b"[]\n", True),
+        (b"null\n", True),
+        (b'{"op_code":2,"wor\n', True),
+        (b'{"op_code":4}\n', False),
+        (b'{"op_code":99,"worker_id":"a"}\n', False),
+    ],
 )
-def test_a_broken_line_of_a_journal_is_refused_in_one_line_until_it_is_deleted(journal, line):
+def test_a_broken_line_of_a_journal_is_refused_in_one_line_until_it_is_deleted(journal, line, named, at):
     lines = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join([*lines[:4], line, *lines[4:]]))
+    at = len(lines) if at is None else at
+    journal.write_bytes(b"".join([*lines[:at], line, *lines[at:]]))
     before = seen(journal.parent)
     for action in (
         lambda: read_study(journal),
@@ -106,7 +116,8 @@ def test_a_broken_line_of_a_journal_is_refused_in_one_line_until_it_is_deleted(j
         lambda: stored_settings(journal, NAME),
         lambda: opened(journal, resume=True),
     ):
-        assert refused(action).startswith(f"{journal}: cannot be read: ")
+        said = f"line {at + 1} is broken; delete it" if named else "cannot be read: "
+        assert refused(action).startswith(f"{journal}: {said}")
     assert seen(journal.parent) == before
     journal.write_bytes(b"".join(lines))
     found = read_study(journal)
@@ -552,6 +563,13 @@ def test_a_study_that_has_become_unwritable_is_found_at_once(name):
         finally:
             os.seteuid(os.getuid())
             os.chmod(folder, 0o755)
+
+
+def test_a_study_with_what_was_refused_in_two_records_is_of_an_earlier_version(journal):
+    study = optuna.load_study(study_name=NAME, storage=JournalStorage(JournalFileBackend(str(journal))))
+    study.set_user_attr("refused", {"1": []})
+    for action in (lambda: read_study(journal), lambda: opened(journal, resume=True)):
+        assert not missing(refused(action), f"the study {NAME} is not of this version", "optuna.load_study")
 
 
 def test_a_journal_of_an_earlier_version_is_refused_with_the_way_to_it(tmp_path):

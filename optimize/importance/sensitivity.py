@@ -116,7 +116,7 @@ class Sensitivity:
                     "direction": ranking.objective.direction,
                     "unit": ranking.objective.unit,
                     "reason": ranking.reason or None,
-                    "parameters": ranking.effects.to_dict("records"),
+                    "parameters": ranking.effects.replace({nan: None}).to_dict("records"),
                 }
                 for ranking in self.rankings
             ],

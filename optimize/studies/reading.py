@@ -19,6 +19,7 @@ from gridtune.optimize.studies import databases
 from gridtune.optimize.studies.databases import reason, shown
 from gridtune.optimize.studies.places import (
     is_url,
+    json_of,
     kind_of,
     located,
     named,
@@ -126,9 +127,10 @@ class Storage:
             raise ScenarioError(
                 f"{self.called}: the study {name} was not made by `gridtune search`; choose another --study"
             )
-        if runs is None:
+        if runs is None or "refused" in attributes:  # before 0.3.0 had one record of what was refused
+            why = "has no table of runs: " if runs is None else "is not of this version: "
             raise ScenarioError(
-                f"{self.called}: the study {name} has no table of runs: an earlier gridtune made it; "
+                f"{self.called}: the study {name} {why}an earlier gridtune made it; "
                 "optuna.load_study reads its trials"
             )
         names = study.metric_names or ()
@@ -176,10 +178,19 @@ def looking(place: URL | Path, called: str) -> Iterator[Storage | None]:
                 database.remove_session()
                 database.engine.dispose()
         elif isinstance(place, Path) and kind_of(place) == "journal":
+            _check_lines(place)
             journal = JournalStorage(JournalFileBackend(str(place)))  # writes nothing to a file that exists
             yield Storage(called, journal, FileTable(table_beside(place)))
         else:
             yield None
+
+
+def _check_lines(journal: Path) -> None:
+    """Refuse a broken line by its number: Optuna passes over the last one, and writes on behind it."""
+    for number, line in enumerate(journal.read_bytes().split(b"\n")[:-1], start=1):
+        record = json_of(line)
+        if not (isinstance(record, dict) and "op_code" in record):
+            raise ScenarioError(f"{journal}: line {number} is broken; delete it")
 
 
 @contextmanager
