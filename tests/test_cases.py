@@ -112,7 +112,7 @@ def test_seeds_are_whole_numbers():
     for wrong in ("1,x", f"1,{limits.SEED + 1}"):
         with pytest.raises(ScenarioError, match=f"--seeds {wrong}: expected whole numbers"):
             seeds_of(wrong)
-    with pytest.raises(ScenarioError, match="^seeds -1: "):
+    with pytest.raises(ScenarioError, match=r"^seeds -1: "):
         SearchConfig.of(seeds=(1, -1))
 
 
