@@ -142,17 +142,3 @@ def test_an_objective_whose_sign_changes_is_modelled_anew():
     learn(lambda one: -1.0)
     sampler.ask()
     assert sampler._models[0].sign == 0
-
-
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_objectives_are_learned_from_configurations_that_break_constraints(seed):
-    """All known configurations but one break the constraint; 0.2 is best for y, also where x breaks it."""
-    space = Space((Parameter("x", low=0.0, high=1.0), Parameter("y", low=0.0, high=1.0)))
-    sampler = samplers()["surrogate"](space, OBJECTIVES, seed, 8)
-    known = [{"x": (k + 0.5) / 24, "y": (7 * k % 24 + 0.5) / 24} for k in range(24)]
-    known.append({"x": 0.99, "y": 0.5})
-    results = [[abs(one["y"] - 0.2), -abs(one["y"] - 0.2)] for one in known]
-    sampler.inform(known, results, [{"limit": 0.95 - one["x"]} for one in known])
-    first = sampler.ask()[0]
-    assert first["x"] > 0.95
-    assert first["y"] == pytest.approx(0.2, abs=0.05)

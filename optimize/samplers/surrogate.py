@@ -10,7 +10,9 @@ most promising ones, and these with some parameters changed. The last of a batch
 rarely tried, if there is one: few configurations in the wrong region do not show its value in the right one.
 
 How much a configuration breaks constraints has a surrogate model of its own. In a draw in which it breaks
-them, a candidate adds nothing. As long as none keeps them, the least excess is searched.
+them, a candidate adds nothing. Objectives of such configurations count as no better than the median of those
+that keep the constraints, and as no worse than the worst of these. As long as none keeps them, the least
+excess is searched.
 
 Sources: M. McKay, R. Beckman and W. Conover, A Comparison of Three Methods for Selecting Values of Input
 Variables, Technometrics 21(2), 1979; S. Daulton, M. Balandat and E. Bakshy, Parallel Bayesian Optimization of
@@ -121,10 +123,11 @@ class Surrogate(Sampler):
         values = _without_outliers(np.array(results, dtype=float) * signs(self.objectives))
         each = [margins_of(column) for column in zip(*excesses, strict=True)]
         margins = np.max([np.full(len(values), -1.0), *each], axis=0)
-        able = np.flatnonzero(margins <= 0)
+        able, broken = np.flatnonzero(margins <= 0), np.flatnonzero(margins > 0)
         if not len(able):  # first of all, one that keeps the constraints
             values, able = margins[:, None], np.arange(len(values))
-        elif len(able) < len(values):
+        elif len(broken):
+            values[broken] = values[broken].clip(np.median(values[able], axis=0), values[able].max(axis=0))
             values = np.column_stack([values, margins])
         front = [int(able[at]) for at in non_dominated(values[able, : len(self.objectives)])]
         used = self._used(len(values), front)
