@@ -173,7 +173,7 @@ def test_objectives_and_sampler_settings_can_be_chosen(scenario):
         ({"jobs": 0}, "jobs 0: at least 1"),
         ({"seed": -1}, "seed -1: .* 0$"),
         ({"seed": 2**32}, f"seed {2**32}: .* {2**32 - 1}$"),
-        ({"seeds": [1, -1]}, "seeds.1 -1: .* 0$"),
+        ({"seeds": [1, -1]}, "seeds -1: .* 0$"),
         ({"objectives": ["unfair"]}, "unfair: no such metric; did you mean unfairness"),
         ({"objectives": ["killed", "killed"]}, "counts once"),
         ({"sampler": "tpee"}, "did you mean tpe"),
