@@ -90,12 +90,14 @@ def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) 
     if some is None and request.every:
         some = listed(found, every=True)
     text = printed(found, request.format, some)
-    starts = {key(one) for one in opened.settings.starts}
-    given = [row.name for row in some or () if key(row.entry.values) in starts]
-    if request.every and request.format == "table" and given:
-        told = f"Settings to start from (`[search] start`, `--start-from`): {', '.join(given)}"
-        text += "\n".join(["", *wrapped([told], terminal_width()), ""])
-    if first is None or request.format != "table":
+    if request.format != "table":
+        return text
+    if request.every:
+        starts = {key(one) for one in opened.settings.starts}
+        if given := [row.name for row in some or () if key(row.entry.values) in starts]:
+            told = f"Settings to start from (`[search] start`, `--start-from`): {', '.join(given)}"
+            text += "\n".join(["", *wrapped([told], terminal_width()), ""])
+    if first is None:
         return text
     return f"Preferred by {request.prefer}: {first.name}\n\n{differences(opened, str(first.number))}\n{text}"
 

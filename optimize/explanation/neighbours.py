@@ -102,9 +102,7 @@ def neighbourhood(found: Front, evaluation: Evaluation, here: Runs, validation: 
     posterior means if the Gaussian process has all of them, else at their means on validation seeds.
     Those of the front that the search has not validated are run on validation seeds now.
     """
-    others = [
-        one for one in found.on_front if one.number != found.same.get(evaluation.number, evaluation.number)
-    ]
+    others = [one for one in found.on_front if one.number != found.stand(evaluation.number)]
     numbers = [one.number for one in others]
     places = _places(found, others, evaluation, here)
     gaps = (places[:-1] - places[-1]) / ranges(places)

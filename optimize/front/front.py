@@ -77,6 +77,10 @@ class Front:
         """
         return None if self.posterior is None else self.posterior.chances.get(number)
 
+    def stand(self, number: int) -> int:
+        """Number of the configuration that stands for one: its own, or of an earlier one that it equals."""
+        return self.same.get(number, number)
+
     def equals(self, number: int) -> tuple[int, ...]:
         """Numbers of further evaluations with the same objectives as a member, replication by replication."""
         return tuple(other for other, first in self.same.items() if first == number)

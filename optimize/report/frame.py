@@ -62,7 +62,7 @@ class Row:
     @property
     def stand(self) -> int:
         """Number of the configuration that stands for it: its own, or of an earlier one that it equals."""
-        return self.front.same.get(self.number, self.number)
+        return self.front.stand(self.number)
 
     @property
     def evaluation(self) -> Evaluation | None:
@@ -312,7 +312,7 @@ def rows(front: Front, states: Sequence[str] = STATES) -> list[Row]:
             one,
             one.number in members,
             advice.get(one.number),
-            front.same.get(one.number, one.number) in on_front,
+            front.stand(one.number) in on_front,
         )
         for one in entries
     ]
