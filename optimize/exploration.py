@@ -42,6 +42,8 @@ class Exploration:
         first = [*([] if baseline is None else [baseline.configuration]), *self.settings.starts]
         starts = {key(one): one for one in first}
         stale = 0
+        if baseline is not None and self.meter.budget.seconds is not None:
+            evaluator.evaluate([baseline.configuration])  # its pace says how many others time allows
         while self._room():
             if size is not None and sum(1 for entry in evaluator.known.values() if entry.values) >= size:
                 evaluator.note(f"note: the space has only {size} configurations; all of them are evaluated")
@@ -53,10 +55,9 @@ class Exploration:
                 self._replace_sampler()
                 stale = 0
                 continue
-            missing = list((starts | new).values())
-            room = self._room(missing)
-            evaluator.evaluate(missing[:room])
-            if len(missing) > room:
+            missing = [one for name, one in (starts | new).items() if name not in evaluator.known]
+            evaluator.evaluate(missing[: self._room(missing)], self._late)
+            if any(key(one) not in evaluator.known for one in missing):
                 break
             if starts:
                 known = [one for one in starts.values() if one]
@@ -66,6 +67,12 @@ class Exploration:
             if self.meter.budget.converged and (reason := self._converged()):
                 evaluator.note(f"note: {reason}")
                 break
+
+    def _late(self) -> bool:
+        """Whether no time is left: configurations may take longer than those before."""
+        return self.meter.budget.seconds is not None and not self.meter.left_to_search(
+            self.evaluator.finished
+        )
 
     def _room(self, configurations: Sequence[Configuration] = ()) -> int:
         """How many of the next configurations the budget allows; whether it allows one if none are given."""

@@ -1,5 +1,7 @@
 """A search ends after so many configurations, runs or seconds, or when nothing changes; the first counts."""
 
+from time import sleep
+
 import pytest
 
 from gridtune.optimize.budget import seconds_of
@@ -25,6 +27,13 @@ def done(work=noisy, **options):
     found = search(load("diet/day-regular"), vary=VARY, objectives=OBJECTIVES, work=counted, **options)
     assert found.simulated == len(count)
     return found, len(count)
+
+
+def slow_but_few(task):
+    """The toy, in which one policy takes hours."""
+    if task.values.get("client.dispatch") == "legacy":
+        sleep(10_000.0)
+    return toy_with_baseline(task)
 
 
 def known(found):
@@ -130,6 +139,34 @@ def test_time_ends_a_search(monkeypatch):
     found, count = done(time=200.0, work=slow)
     assert 120 <= count <= 210  # what has begun is finished
     assert any(one.validated for one in found.archive.evaluations)
+
+
+@pytest.mark.long
+def test_time_ends_a_search_whose_configurations_take_far_longer_than_its_baseline(tmp_path):
+    options = {"replications": 2, "sampler": "random", "seed": 5, "baseline": True, "out": tmp_path}
+    found = search(
+        load("diet/day-regular"),
+        vary=VARY,
+        objectives=OBJECTIVES,
+        work=slow_but_few,
+        jobs=2,
+        time=4.0,
+        **options,
+    )
+    kept = found.archive.evaluations
+    assert [one.number for one in kept] == list(range(len(kept))), "trials are counted without gaps"
+    assert 1 <= len(kept) < 10, "runs of hours were under way, and are given up"
+    longer = search(
+        load("diet/day-regular"),
+        vary=VARY,
+        objectives=OBJECTIVES,
+        work=toy_with_baseline,
+        budget=20,
+        resume=True,
+        **options,
+    )
+    assert [one.values for one in longer.archive.evaluations[: len(kept)]] == [one.values for one in kept]
+    assert len(longer.archive.evaluations) >= 20
 
 
 @pytest.mark.long

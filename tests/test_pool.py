@@ -24,6 +24,12 @@ def square(number):
     return number * number
 
 
+def touch_or_sleep(marker):
+    if marker is None:
+        time.sleep(10_000.0)
+    marker.touch()
+
+
 def process_of(_task):
     return os.getpid()
 
@@ -68,6 +74,18 @@ def test_outcomes_are_in_order_and_complete(jobs):
         outcomes = pool.map(square, list(range(50)))
     assert [outcome.index for outcome in outcomes] == list(range(50))
     assert [outcome.value for outcome in outcomes] == [n * n for n in range(50)]
+
+
+def test_tasks_without_an_outcome_are_dropped_once_it_is_to_stop(tmp_path):
+    def late():
+        return bool(list(tmp_path.iterdir()))
+
+    with Pool(2) as pool:
+        outcomes = list(pool.run(touch_or_sleep, [tmp_path / "there", None, None], late))
+        assert [one.index for one in outcomes] in ([], [0]), "the others would have slept for hours"
+        assert [one.value for one in pool.map(square, [3])] == [9], "the pool goes on"
+    with Pool(1) as pool:
+        assert not list(pool.run(touch_or_sleep, [None], late))
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -59,6 +59,11 @@ class Evaluator:
         """Runs of this search so far, looked up or done, and those that count from its start."""
         return len(self._used | self._earlier)
 
+    @property
+    def finished(self) -> int:
+        """The same without those that are under way or failed."""
+        return sum(place in self.table for place in self._used | self._earlier)
+
     def count(self, rows: Iterable[Run]) -> None:
         """Let runs count as spent from the start, whether this search comes to need them or not."""
         self._earlier |= self._places(rows)
@@ -85,24 +90,30 @@ class Evaluator:
         """Runs that configurations would take under these replications, those of the baseline included."""
         return len(self._needed(configurations, replications) - self._used - self._earlier)
 
-    def evaluate(self, configurations: Sequence[Configuration]) -> None:
+    def evaluate(
+        self, configurations: Sequence[Configuration], stop: Callable[[], bool] = lambda: False
+    ) -> None:
         """Evaluate new configurations and keep them in their order.
 
         One that the study has keeps its number; others get consecutive ones behind these.
+
+        Args:
+            stop: see `Pool.run`; configurations that are not evaluated by then are not kept.
         """
         first, began = len(self.known), datetime.now()
-        for one in configurations:
-            self._numbers.setdefault(key(one), max(self._numbers.values(), default=-1) + 1)
-        finished: dict[int, tuple[Entry, datetime]] = {}
+        finished: dict[int, tuple[Outcome[list[Metrics]], datetime]] = {}
         replications = range(self.settings.replications)
-        for outcome in self._run(configurations, [replications] * len(configurations)):
-            at, one = outcome.index, configurations[outcome.index]
-            number = self._numbers[key(one)]
-            # Of the runs that are known from before only those that this search came to need.
-            entry = self.table.entry(number, one, self._used) if outcome.failure is None else None
-            finished[at] = entry or Failed(number, one, str(outcome.failure)), datetime.now()
-            while (ended := finished.pop(len(self.known) - first, None)) is not None:
-                self._keep(ended[0], began, ended[1])
+        for outcome in self._run(configurations, [replications] * len(configurations), stop):
+            finished[outcome.index] = outcome, datetime.now()
+            while (ended := finished.pop(at := len(self.known) - first, None)) is not None:
+                self._keep(configurations[at], ended[0], began, ended[1])
+        for at in sorted(finished):
+            self._keep(configurations[at], finished[at][0], began, finished[at][1])
+        for one in configurations:
+            if key(one) not in self.known:
+                self._used -= {
+                    place for place in self.table.places(one, replications) if place not in self.table
+                }
 
     def number(self, configuration: Configuration) -> int:
         """The number of a configuration, which is evaluated if it was not."""
@@ -156,7 +167,10 @@ class Evaluator:
         return sorted(set().union(*replications)) if self.table.guarded else []
 
     def _run(
-        self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]
+        self,
+        configurations: Sequence[Configuration],
+        replications: Sequence[Sequence[int]],
+        stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[Outcome[list[Metrics]]]:
         """Run configurations, each under its replications in every case; the baseline first."""
         if not configurations:
@@ -165,10 +179,13 @@ class Evaluator:
         if beside := self._beside(replications):
             for _ in self._groups([{}], [beside]):
                 pass  # where the baseline fails, no configuration can lose more
-        yield from self._groups(configurations, replications)
+        yield from self._groups(configurations, replications, stop)
 
     def _groups(
-        self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]
+        self,
+        configurations: Sequence[Configuration],
+        replications: Sequence[Sequence[int]],
+        stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[Outcome[list[Metrics]]]:
         table = self.table
         places = list(map(table.places, configurations, replications))
@@ -188,9 +205,15 @@ class Evaluator:
             failures = sum(isinstance(one, Failed) for one in self.known.values())
             self.progress.update(len(table), failures, self._best.text())
 
-        yield from run_groups(groups, self._pool, self._work, known=known, heard=heard)
+        yield from run_groups(groups, self._pool, self._work, known=known, heard=heard, stop=stop)
 
-    def _keep(self, entry: Entry, began: datetime, ended: datetime) -> None:
+    def _keep(
+        self, one: Configuration, outcome: Outcome[list[Metrics]], began: datetime, ended: datetime
+    ) -> None:
+        number = self._numbers.setdefault(key(one), max(self._numbers.values(), default=-1) + 1)
+        # Of the runs that are known from before only those that this search came to need.
+        entry = self.table.entry(number, one, self._used) if outcome.failure is None else None
+        entry = entry or Failed(number, one, str(outcome.failure))
         self.known[key(entry.values)] = entry
         self._study.add_trial(entry, began, ended)
         if isinstance(entry, Evaluation):

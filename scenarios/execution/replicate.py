@@ -203,6 +203,7 @@ def run_groups(
     *,
     known: Sequence[Mapping[int, R]] = (),
     heard: Callable[[int, int, R], None] | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Outcome[list[R]]]:
     """Run tasks that belong together.
 
@@ -212,6 +213,7 @@ def run_groups(
         work: what to do with each task.
         known: for each group results that are there already, by position; they are not run again.
         heard: told of each result as it comes: its group, its position there, and itself.
+        stop: see `Pool.run`; groups that are not complete by then are not given.
 
     Yields:
         for each group, as soon as it is complete, its results in the order of its tasks. A group fails with
@@ -229,7 +231,7 @@ def run_groups(
     for index, waiting in enumerate(left):
         if not waiting:
             yield _complete(index, groups[index], results[index], failures[index])
-    for outcome in pool.run(work, [groups[index][at] for index, at in places]):
+    for outcome in pool.run(work, [groups[index][at] for index, at in places], stop):
         index, at = places[outcome.index]
         left[index] -= 1
         if outcome.failure is None:

@@ -127,20 +127,23 @@ class Pool:
         """
         return sorted(self.run(work, tasks), key=lambda outcome: outcome.index)
 
-    def run(self, work: Callable[[T], R], tasks: Sequence[T]) -> Iterator[Outcome[R]]:
+    def run(
+        self, work: Callable[[T], R], tasks: Sequence[T], stop: Callable[[], bool] = lambda: False
+    ) -> Iterator[Outcome[R]]:
         """Run all tasks, and give each outcome as soon as it is there.
 
         Args:
             work: the function that is called with each task, importable from its module if workers are
                 processes. An exception makes that task fail and no other.
             tasks: the tasks, picklable if workers are processes.
+            stop: is asked now and then; once it says so, tasks without an outcome are dropped.
 
         Returns:
             An iterator over the outcomes, in the order in which tasks end.
         """
         if self._make is None:
-            return _in_process(work, tasks)
-        return _Dispatch(self, work, tasks).outcomes()
+            return _in_process(work, tasks, stop)
+        return _Dispatch(self, work, tasks, stop).outcomes()
 
     def close(self) -> None:
         """Let the workers go, after what they are doing."""
@@ -195,8 +198,10 @@ class Pool:
 class _Dispatch(Generic[T, R]):
     """One batch of tasks on its way through a pool."""
 
-    def __init__(self, pool: Pool, work: Callable[[T], R], tasks: Sequence[T]) -> None:
-        self.pool, self.work, self.tasks = pool, work, tasks
+    def __init__(
+        self, pool: Pool, work: Callable[[T], R], tasks: Sequence[T], stop: Callable[[], bool]
+    ) -> None:
+        self.pool, self.work, self.tasks, self.stop = pool, work, tasks, stop
         self.waiting: deque[int] = deque(range(len(tasks)))
         self.suspects: deque[int] = deque()  # were under way when a worker died: from now on each alone
         self.alone = False  # whether what is under way is such a task
@@ -206,7 +211,7 @@ class _Dispatch(Generic[T, R]):
 
     def outcomes(self) -> Iterator[Outcome[R]]:
         try:
-            while self.waiting or self.suspects or self.under_way:
+            while (self.waiting or self.suspects or self.under_way) and not self.stop():
                 lost = self._send()
                 for future in self._answered():
                     indices = self.under_way.pop(future)
@@ -234,10 +239,10 @@ class _Dispatch(Generic[T, R]):
                 self.pool.abort()
 
     def _answered(self) -> set[Future[tuple[list[R | Failure], float]]]:
-        """What is done of what is under way: at least one, if there is any."""
+        """What is done of what is under way: at least one, if there is any and it is not to stop."""
         executor = self.pool._executor
         done: set[Future[tuple[list[R | Failure], float]]] = set()
-        while self.under_way and not done:
+        while self.under_way and not done and not self.stop():
             done = wait(self.under_way, CHECK_SECONDS, FIRST_COMPLETED).done
             if isinstance(executor, Workers | LocalProcesses) and not done:
                 executor.check(self.pool._finished)
@@ -295,8 +300,10 @@ def run_chunk(work: Callable[[T], R], tasks: Sequence[T]) -> tuple[list[R | Fail
     return results, time.perf_counter() - start
 
 
-def _in_process(work: Callable[[T], R], tasks: Sequence[T]) -> Iterator[Outcome[R]]:
+def _in_process(work: Callable[[T], R], tasks: Sequence[T], stop: Callable[[], bool]) -> Iterator[Outcome[R]]:
     for index, task in enumerate(tasks):
+        if stop():
+            return
         results, _ = run_chunk(work, [task])
         yield _outcome(index, results[0])
 
