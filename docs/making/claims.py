@@ -207,7 +207,7 @@ def _how(made: dict[str, Any]) -> str:
     """With how many replications, and what of it at reduced size, in words."""
     quick = dict.fromkeys(claim["experiment"] for claim in made["claims"] if claim["quick"])
     if made["paper"] == "oar":
-        text = "The intervals are over the schedules."
+        text = "Verdicts: over the ten schedules."
     else:
         text = f"Verdicts: {_replications(made['claims'])}; seed 1."
     missing = [one.name for one in load_paper(made["paper"]).experiments if one.name not in _known(made)]

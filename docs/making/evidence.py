@@ -158,7 +158,6 @@ MEASURED = (
     found("claim_mutants.json", CLAIMED, f"claims --mutants {ENDLESS}"),
     found("claim_seeds.json", CLAIMED, f"claims --seeds {ENDLESS}"),
     timed("speed.json", "speed --rows docs/data/speed.json", *SIMULATOR, needs="real traces, SimPy"),
-    timed("scaling.jsonl", "scaling --rows docs/data/scaling.jsonl", *SIMULATOR),
     timed(
         "peers.json", "beside_peers --peer PYTHON --rows docs/data/peers.json", *SIMULATOR, needs="AccaSim"
     ),
@@ -177,7 +176,6 @@ MEASURED = (
         needs="a small file system",
     ),
     timed("kills.json", f"kills {ENDLESS} --rows docs/data/kills.json", *KEEPING, needs="PostgreSQL"),
-    timed("mutants.json", f"mutants {ENDLESS} --rows docs/data/mutants.json", *CODE),
 )
 
 

@@ -1,9 +1,8 @@
-"""Tables of what becomes of bad inputs, killed searches, disks that fail and changed code."""
+"""Tables of what becomes of bad inputs, killed searches and disks that fail."""
 
 from __future__ import annotations
 
 from collections import Counter
-from math import sqrt
 from typing import Any
 
 
@@ -63,27 +62,3 @@ def full_disk_table(rows: dict[str, Any]) -> str:
         cells = [row["needed"], ends.total(), ends[2], ends[0], len(row["faults"])]
         lines.append(line(name, *map(str, cells)))
     return "\n".join(lines)
-
-
-def mutants_table(rows: dict[str, Any]) -> str:
-    """Mutants by room: how many alter nothing, survived, and were noticed, with a 95 % interval."""
-    lines = [
-        line("room", "mutants", "alter nothing", "survived", "noticed (95 % interval)"),
-        "|---|---:|---:|---:|---|",
-    ]
-    for room in [*dict.fromkeys(row["room"] for row in rows.values()), "all"]:
-        known = [row for row in rows.values() if room in (row["room"], "all")]
-        alike = sum(bool(row["alters_nothing"]) for row in known)
-        lived = sum(row["outcome"] == "survived" and not row["alters_nothing"] for row in known)
-        low, high = wilson(len(known) - alike - lived, len(known) - alike)
-        share = f"{1 - lived / (len(known) - alike):.0%} ({low:.0%} to {high:.0%})"
-        lines.append(line(room, *map(str, (len(known), alike, lived)), share))
-    return "\n".join(lines)
-
-
-def wilson(successes: int, trials: int, z: float = 1.96) -> tuple[float, float]:
-    """95 % interval of a proportion (Wilson 1927)."""
-    share, extra = successes / trials, z * z / trials
-    middle = (share + extra / 2) / (1 + extra)
-    half = z * sqrt(share * (1 - share) / trials + extra / (4 * trials)) / (1 + extra)
-    return middle - half, min(1.0, middle + half)

@@ -1,8 +1,7 @@
-"""Tables of docs/performance.md: speed, growth, other simulators."""
+"""Tables of docs/performance.md: speed, other simulators."""
 
 from __future__ import annotations
 
-from math import log
 from typing import Any
 
 SPEEDS = (  # what is simulated, and the benchmarks of which the times are shown
@@ -43,26 +42,6 @@ def speed_table(rows: dict[str, Any]) -> str:
     ]
     for said, *names in SPEEDS:
         lines.append(_line(said, " / ".join(f"{rows[name]['seconds']:.1f} s" for name in names)))
-    return "\n".join(lines)
-
-
-def scaling_table(rows: list[dict[str, Any]]) -> str:
-    """Time and memory of the largest runs; exponents over the jobs, from a quarter of what there is."""
-    lines = [
-        _line("what there is 4 times of", "jobs", "CPU s", "exponent", "MB", "exponent"),
-        "|---|---:|---:|---:|---:|---:|",
-    ]
-    for case in dict.fromkeys(row["case"] for row in rows):
-        mine = sorted((row for row in rows if row["case"] == case), key=lambda row: row["scale"])
-        less, more = mine[-2:]
-        grown = more["jobs"] / less["jobs"]
-        cells = [f"{more['jobs']:,}"]
-        for key, form in (("seconds", ".2f"), ("grown", ".1f")):
-            cells.append(format(more[key], form))
-            # Where there are no more jobs, over what there is more of.
-            per = log(grown) if grown > 1.5 else log(more["scale"] / less["scale"])
-            cells.append(f"{log(more[key] / less[key]) / per:.2f}")
-        lines.append(_line(case, *cells))
     return "\n".join(lines)
 
 

@@ -101,7 +101,6 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "kills": robustness_tables.kills_table,
         "io_faults": robustness_tables.io_faults_table,
         "full_disk": robustness_tables.full_disk_table,
-        "mutants": robustness_tables.mutants_table,
     },
     "method-details.md": {"inference": inference.table, "estimates": estimates.told},
     "samplers.md": {"search_quality": search_quality.table},
@@ -131,7 +130,6 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "my-log.md": {"my_log": batch_tables.my_log_time, "my_log_slurm": batch_tables.my_log_time},
     "performance.md": {
         "peers": speed_tables.peers_table,
-        "scaling": speed_tables.scaling_table,
         "speed": speed_tables.speed_table,
         "time_left": time_left.table,
     },

@@ -257,9 +257,9 @@ def _without(site: SiteSpec) -> Iterator[str]:
     if limited and site.preemption is not None and site.preemption.express:
         yield "limits of users that count jobs of all QOS together: a QOS counts its own jobs only"
     if policy.kind in ("easy", "fair-share"):
-        yield "one reservation whenever a job ends: Slurm plans some jobs, every bf_interval seconds"
+        yield "one job has a reservation, planned whenever a job ends; Slurm plans every bf_interval seconds"
     if policy.kind == "conservative":
-        yield "a plan of all jobs whenever one ends: Slurm plans some, every bf_interval seconds"
+        yield "all jobs are planned whenever one ends; Slurm plans some, every bf_interval seconds"
     for queue in site.queue:
         if queue.priority != round(queue.priority):
             yield f"queue {queue.name}: its priority {queue.priority:g} is rounded"

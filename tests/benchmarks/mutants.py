@@ -1,8 +1,8 @@
 """Changes the code a little, again and again, and looks whether a test notices.
 
-    python -m tests.benchmarks.mutants --rows docs/data/mutants.json --minutes 10     # tries what is missing
-    python -m tests.benchmarks.mutants --rows docs/data/mutants.json --again          # survivors once more
-    python -m tests.benchmarks.mutants --rows docs/data/mutants.json --survivors      # lists them
+    python -m tests.benchmarks.mutants --rows /tmp/mutants.json --minutes 10     # tries what is missing
+    python -m tests.benchmarks.mutants --rows /tmp/mutants.json --again          # survivors once more
+    python -m tests.benchmarks.mutants --rows /tmp/mutants.json --survivors      # lists them
     python -m tests.benchmarks.mutants --rows /tmp/mine.json --of model/batch/quotas.py     # all of a module
 
 Of every room a random sample of all small changes is taken, each module by its size: a comparison, sum,

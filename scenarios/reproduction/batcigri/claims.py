@@ -339,7 +339,8 @@ def logged(bench: Workbench) -> list[Claim]:
                 high=1,
                 strict=True,
             ),
-            reason="the model's error, divided by that of predicting the last value again",
+            reason="predicting that the load stays as it is has a smaller error (the number: the model's "
+            "error divided by that one)",
         ),
         hypothesis(
             "G10d",

@@ -66,7 +66,8 @@ def services(bench: Workbench) -> list[Claim]:
         definition(
             "P0b",
             "services",
-            "a model without the batch system's delays is wrong; constant delays correct most of it",
+            "a model without the batch system's delays gives wrong response times; "
+            "constant delays correct most of the error",
             "section 6.3, figure 6",
             Finding(
                 "deviation of response times, over that without service times (paper: 10.5 % over 80 %)",
