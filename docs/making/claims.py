@@ -122,7 +122,7 @@ def claims(made: dict[str, Any]) -> str:
         before, remark, after = _parted(claim["claim"])
         row = (claim["id"], remark, claim["source"])
         merged.setdefault((before, after, _said(claim)), []).append(row)
-    rows = ["", f"{_how(made)} [All values]({FULL}#{made['paper']}) (in brackets: 95 % intervals).", ""]
+    rows = ["", f"{_how(made)} [All values, with 95 % intervals]({FULL}#{made['paper']}).", ""]
     shared = {claim["source"] for claim in made["claims"]}
     of = ", *source*" if len(shared) > 1 else ""
     rows += [f"| id | claim{of} | [verdict]({VERDICT}) |", "|---|---|---|"]
@@ -207,7 +207,7 @@ def _how(made: dict[str, Any]) -> str:
     """With how many replications, and what of it at reduced size, in words."""
     quick = dict.fromkeys(claim["experiment"] for claim in made["claims"] if claim["quick"])
     if made["paper"] == "oar":
-        text = "Verdicts: over the ten schedules."
+        text = "Every claim is about the ten schedules together, but O2."
     else:
         text = f"Verdicts: {_replications(made['claims'])}; seed 1."
     missing = [one.name for one in load_paper(made["paper"]).experiments if one.name not in _known(made)]

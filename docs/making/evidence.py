@@ -121,13 +121,6 @@ MEASURED = (
         "four_parameters --work WORK --show",
     ),
     found(
-        "parallel.json",
-        "grid/*",
-        "parallel --work WORK",
-        "parallel --work WORK --rows docs/data/parallel.json",
-        needs="real traces",
-    ),
-    found(
         "calibrated.json",
         "batch/*",
         "calibrated_logs --work WORK --rows docs/data/calibrated.json",

@@ -82,18 +82,6 @@ def saboteur_table(rows: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def parallel_table(rows: dict[str, Any]) -> str:
-    """What each way to bring parallel tasks to sites costs, in each scenario."""
-    heads = [f"`{name}`: {what}" for name in rows for what in ("response, s", "messages")]
-    lines = [_line("way", *heads), f"|---|{'---:|' * len(heads)}"]
-    for ways in zip(*rows.values(), strict=True):
-        cells = []
-        for row in ways:
-            cells += [f"{row['response']:,.0f}", f"{row['metrics']['messages']:,.0f}"]
-        lines.append(_line(ways[0]["way"], *cells))
-    return "\n".join(lines)
-
-
 TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "metrics.md": {"signal": signal_table, "saboteurs": saboteur_table},
     "validation.md": {
@@ -124,7 +112,6 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "costs-and-faults.md": {
         "federation_effects caches": partial(search_tables.effect_table, effect="caches")
     },
-    "systems/dirac.md": {"parallel": parallel_table},
     "calibrating.md": {"calibrated": batch_tables.calibrated_table},
     "systems/batch.md": {"held_out": batch_tables.held_out_table},
     "my-log.md": {"my_log": batch_tables.my_log_time, "my_log_slurm": batch_tables.my_log_time},

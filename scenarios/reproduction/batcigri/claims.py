@@ -331,7 +331,7 @@ def logged(bench: Workbench) -> list[Claim]:
         hypothesis(
             "G10c",
             "log",
-            "the fitted model predicts the real load better than its last value does",
+            "the fitted model predicts the real load better than the load's last value does",
             source,
             Finding(
                 "error of one-step predictions in the second half, over that of persistence",
@@ -339,8 +339,7 @@ def logged(bench: Workbench) -> list[Claim]:
                 high=1,
                 strict=True,
             ),
-            reason="predicting that the load stays as it is has a smaller error (the number: the model's "
-            "error divided by that one)",
+            reason="its error is larger than that of predicting that the load stays as it is (ratio)",
         ),
         hypothesis(
             "G10d",

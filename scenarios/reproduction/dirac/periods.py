@@ -88,7 +88,8 @@ def periods(bench: Workbench) -> list[Claim]:
         hypothesis(
             "P2b",
             "periods",
-            "under push, the mean wait is longest if all tasks arrive before the first update",
+            "under push, the mean wait is longest if the update period is so long that all tasks arrive "
+            "before the first update",
             "figure 8a, section 8",
             *(
                 Finding(
@@ -107,8 +108,8 @@ def periods(bench: Workbench) -> list[Claim]:
             "with a longer one, more",
             "figure 8b, section 10",
             *dedicated,
-            reason=f"tested at about half and twice 95 s: {_found(dedicated)}. Site agents ask every 90 s, "
-            "which the paper does not state",
+            reason=f"tested at about half and twice 95 s: {_found(dedicated)}. Under pull, site agents "
+            "ask every 90 s, which gridtune assumes",
         ),
         hypothesis(
             "P4",
@@ -118,7 +119,8 @@ def periods(bench: Workbench) -> list[Claim]:
             "figure 8b, sections 8 and 10",
             *shared,
             reason=f"tested at half and twice 60 s: {_found(shared)}. Push is better "
-            "even at 120 s: while meta-tasks arrive (load 138 %), local jobs keep site agents from asking. "
+            "even at 120 s. While meta-tasks arrive, the sites are overloaded (138 %): their queues of local "
+            "jobs are so long that site agents do not ask for tasks. "
             "Below 60 s, the paper disagrees with itself (tasks wait less under pull in section 8, "
             "under push in section 10)",
         ),

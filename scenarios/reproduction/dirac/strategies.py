@@ -95,7 +95,7 @@ def _times(made: Made) -> list[Claim]:
         definition(
             "P5b",
             name,
-            "execution times are of the same order in all ways",
+            "execution times are of the same order with each of the four ways",
             source,
             *(
                 Finding("mean execution time, over that of push", ratio(values, executions[0]), 0.95, 1.05)
@@ -110,12 +110,12 @@ def _times(made: Made) -> list[Claim]:
             source,
             *makespans,
             reason=f"it ends {makespans[-1].estimate.value:.0f} s (of about 14,000 s) later than with "
-            "filling pilots, which keep their nodes while local tasks queue",
+            "filling pilots, which keep their nodes while local jobs queue",
         ),
         hypothesis(
             "P6a",
             name,
-            "on dedicated sites, tasks wait longest in a site's queue under pull",
+            "on dedicated sites, tasks wait longer in a site's queue under pull than with the other ways",
             source,
             *(
                 Finding(
