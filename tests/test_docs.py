@@ -471,6 +471,17 @@ def test_what_was_measured_before_results_or_code_changed_is_out_of_date(monkeyp
     assert evidence.older(evidence.Evidence("", (), results=("batch/*",)), "b") == ""
 
 
+def test_every_picture_of_a_page_has_the_name_that_its_commands_give_it():
+    for page in shown.pages():
+        folders = [
+            word.removeprefix("results/").replace("/", "-") for call, _ in shown.calls(page) for word in call
+        ]
+        programs = [f"{page.stem}-{file.stem}.png" for file in page.with_suffix("").glob("*.py")]
+        for picture in module("figures").drawn_by_commands(page):
+            drawn = picture.name in (*folders, *programs)
+            assert drawn or any(picture.name.startswith(f"{folder}-") for folder in folders), picture.name
+
+
 def test_comments_and_docstrings_do_not_make_evidence_older(monkeypatch, tmp_path):
     evidence = module("evidence")
     then = {
