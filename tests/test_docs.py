@@ -473,9 +473,8 @@ def test_what_was_measured_before_results_or_code_changed_is_out_of_date(monkeyp
 
 def test_every_picture_of_a_page_has_the_name_that_its_commands_give_it():
     for page in shown.pages():
-        folders = [
-            word.removeprefix("results/").replace("/", "-") for call, _ in shown.calls(page) for word in call
-        ]
+        words = [word for call, _ in shown.calls(page) for word in call if word.startswith("results/")]
+        folders = [word.removeprefix("results/").replace("/", "-") for word in words]
         programs = [f"{page.stem}-{file.stem}.png" for file in page.with_suffix("").glob("*.py")]
         for picture in module("figures").drawn_by_commands(page):
             drawn = picture.name in (*folders, *programs)
