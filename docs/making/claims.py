@@ -18,7 +18,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise, takewhile
 from math import inf
 from pathlib import Path
 from string import ascii_lowercase
@@ -80,7 +79,7 @@ def stated(claim: dict[str, Any], seeds: Counter[str]) -> dict[str, Any]:
     if number:
         counts = ", ".join(f"{seeds[one]} {one}" for one in VERDICTS if seeds[one])
         note += f" (at reduced size {counts})"
-    notes = (note, "another seed can change the verdict")
+    notes = (note, "other seeds give other verdicts")
     reason, brief = ("; ".join(filter(None, (claim["reason"], one))) for one in notes)
     return claim | {"verdict": "undecided", "reason": reason, "brief": brief}
 
@@ -128,8 +127,8 @@ def claims(made: dict[str, Any]) -> str:
     rows += [f"| id | claim{of} | [verdict]({VERDICT}) |", "|---|---|---|"]
     for (before, after, said), same in merged.items():
         names, remarks, sources = (list(dict.fromkeys(filter(None, one))) for one in zip(*same, strict=True))
-        text = f"{before}({_each(remarks)}){after}" if remarks else before
-        source = f", *{_each([_brief(one) for one in sources])}*" if len(shared) > 1 else ""
+        text = f"{before}({'; '.join(remarks)}){after}" if remarks else before
+        source = f", *{'; '.join(map(_brief, sources))}*" if len(shared) > 1 else ""
         rows.append(_row(", ".join(names), text + source, said))
     return "\n".join([*rows, ""]) + "\n"
 
@@ -143,17 +142,6 @@ def _parted(text: str) -> tuple[str, str, str]:
 def _brief(source: str) -> str:
     """Where a claim stands, with the sign of a section."""
     return re.sub(r"\bsections? ", "§", source)
-
-
-def _each(texts: list[str]) -> str:
-    """Texts one after the other, each without the words with which it begins as the one before it."""
-    said = texts[:1]
-    for before, text in pairwise(map(str.split, texts)):
-        shared = sum(
-            1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, text[:-1], strict=False))
-        )
-        said.append(" ".join(text[shared:]))
-    return "; ".join(said)
 
 
 def _said(claim: dict[str, Any]) -> str:
@@ -207,7 +195,7 @@ def _how(made: dict[str, Any]) -> str:
     """With how many replications, and what of it at reduced size, in words."""
     quick = dict.fromkeys(claim["experiment"] for claim in made["claims"] if claim["quick"])
     if made["paper"] == "oar":
-        text = "Every claim is about the ten schedules together, but O2."
+        text = "O2 is about each of the ten schedules, the others about their mean."
     else:
         text = f"Verdicts: {_replications(made['claims'])}; seed 1."
     missing = [one.name for one in load_paper(made["paper"]).experiments if one.name not in _known(made)]

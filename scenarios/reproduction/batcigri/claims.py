@@ -166,7 +166,7 @@ def _gaps(made: Values, lagging: Values) -> list[Claim]:
         hypothesis(
             "G7a",
             "scenario",
-            "OAR's scheduling rounds make gaps in the schedule",
+            "OAR's scheduling rounds (left out in G1 to G6) make gaps in the schedule",
             "section 4.5, figure 5",
             Finding("share of cycles full, with rounds", mean(lagging["full"]), 0.80, 0.96),
             Finding("minus that without", difference(lagging["full"], made["full"]), high=0, strict=True),
@@ -308,7 +308,7 @@ def logged(bench: Workbench) -> list[Claim]:
         hypothesis(
             "G10a",
             "log",
-            "the real controller changes its output in proportion to the error",
+            "in each cycle, the real controller changes the number of jobs in proportion to the error",
             source,
             Finding(
                 "error of its steps in the second half, by the law of the first, over their deviation",
@@ -339,7 +339,7 @@ def logged(bench: Workbench) -> list[Claim]:
                 high=1,
                 strict=True,
             ),
-            reason="its error is larger than that of predicting that the load stays as it is (ratio)",
+            reason="the model's error divided by that of predicting no change",
         ),
         hypothesis(
             "G10d",

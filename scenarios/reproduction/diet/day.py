@@ -56,7 +56,7 @@ def regular(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D4d",
             name,
-            "DIET-ethic is fairer, near the ideal",
+            "DIET-ethic is fairer than legacy, and nearly ideally fair",
             source,
             Finding("unfairness", made.median("unfairness"), high=0.15),
             Finding(
@@ -117,7 +117,7 @@ def irregular(bench: Workbench, name: str, figure: str, number: int) -> list[Cla
         hypothesis(
             "D6a",
             name,
-            "the best n_submit leaves nobody unhappy, and completes nearly as many requests",
+            "the best n_submit leaves nobody unhappy, and completes nearly as many requests as DIET-ethic",
             source,
             Finding(f"unhappy users with {good}", made.median("unhappy_users", good), high=0),
             Finding(

@@ -101,8 +101,8 @@ def overhead(bench: Workbench) -> list[Claim]:
             "servers use less than 0.05 (5 %) of their CPU",
             "section 5.2",
             Finding("busiest second of any server", mean(made["server"]), high=0.05),
-            reason="all clients ask servers within one second, and messages cost servers as much CPU time "
-            "as the clients' node",
+            reason="all clients ask servers within one second. A message costs a server as much CPU time as "
+            "it costs the clients' node (assumed)",
         ),
         hypothesis(
             "D8e",

@@ -76,7 +76,8 @@ def deterioration(bench: Workbench) -> list[Claim]:
         ),
         claim(
             "P9e",
-            "if only services fail and reports are wrong, pull and pilots respond faster than push",
+            "if the only faults are failing services and wrong reports of load, pull and pilots respond "
+            "faster than push",
             *slower(news, others),
         ),
     ]

@@ -51,7 +51,7 @@ def evolution(bench: Workbench) -> list[Claim]:
                     low=0.5,
                     strict=True,
                 ),
-                reason=f"so it is in {sum(one >= PHASE for one in made['saturated'])} of "
+                reason=f"true in {sum(one >= PHASE for one in made['saturated'])} of "
                 f"{len(made['saturated'])} runs",
             )
             for known, name, made in (("P1a", PUSH, push), ("P1b", PULL, pull))

@@ -109,7 +109,7 @@ def periods(bench: Workbench) -> list[Claim]:
             "figure 8b, section 10",
             *dedicated,
             reason=f"tested at about half and twice 95 s: {_found(dedicated)}. Under pull, site agents "
-            "ask every 90 s, which gridtune assumes",
+            "ask every 90 s (assumed)",
         ),
         hypothesis(
             "P4",
