@@ -191,7 +191,7 @@ def overhead(bench: Workbench) -> list[Claim]:
         definition(
             "G8a",
             "overhead",
-            "overheads follow a log-normal law",
+            "overheads (times to set up and clean a node) follow a log-normal law",
             "section 3.6, figure 3",
             Finding("mean of logarithms", mean(made["mu"]), mu - 0.04, mu + 0.04),
             Finding("their standard deviation", mean(made["sigma"]), sigma - 0.04, sigma + 0.04),
@@ -308,7 +308,8 @@ def logged(bench: Workbench) -> list[Claim]:
         hypothesis(
             "G10a",
             "log",
-            "in each cycle, the real controller changes the number of jobs in proportion to the error",
+            "in each cycle, the real controller changes the number of jobs in proportion to the error "
+            "(integral control)",
             source,
             Finding(
                 "error of its steps in the second half, by the law of the first, over their deviation",
@@ -339,7 +340,7 @@ def logged(bench: Workbench) -> list[Claim]:
                 high=1,
                 strict=True,
             ),
-            reason="the model's error divided by that of predicting no change",
+            reason="this is the model's error, divided by the error of predicting no change",
         ),
         hypothesis(
             "G10d",

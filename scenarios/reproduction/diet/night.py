@@ -89,7 +89,7 @@ def consecutive(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D3d",
             name,
-            "DIET-ethic divides unfairness by up to 150 (tested: 50 to 450, where it helps most)",
+            "DIET-ethic divides unfairness by up to 150 (met if the largest factor is 50 to 450)",
             "abstract, figure 5",
             Finding("largest unfairness of legacy over DIET-ethic's", quantile(gains), 50, 450),
             reason="150 within a factor of 3: it divides by a small difference, and "

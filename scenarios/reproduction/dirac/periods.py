@@ -108,8 +108,7 @@ def periods(bench: Workbench) -> list[Claim]:
             "with a longer one, more",
             "figure 8b, section 10",
             *dedicated,
-            reason=f"tested at about half and twice 95 s: {_found(dedicated)}. Under pull, site agents "
-            "ask every 90 s (assumed)",
+            reason=f"tested at about half and twice 95 s: {_found(dedicated)}",
         ),
         hypothesis(
             "P4",

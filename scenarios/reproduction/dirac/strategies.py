@@ -201,8 +201,8 @@ def _queries(made: Made) -> list[Claim]:
             f"with run-once pilots, the match-maker is asked about {DYNAMIC} times",
             source,
             Finding("requests of pilots and probes of their site agents", mean(total), 560, 840),
-            reason=f"the tolerance is 20 %. Pilots ask {fmean(dynamic['pilot_requests']):.0f} times "
-            "(alone, about as in the paper), site agents the rest",
+            reason=f"the tolerance is 20 %. Pilots ask {fmean(dynamic['pilot_requests']):.0f} times, "
+            "site agents the rest",
         ),
         hypothesis(
             "P8c",
