@@ -150,7 +150,8 @@ def _said(claim: dict[str, Any]) -> str:
     if verdict == "met":
         return verdict
     single = verdict == "not met" and len(claim["findings"]) == 1
-    value = f" (measured: {claim['measured']})" if single else ""
+    what = (single and claim["findings"][0]["statistic"]) or "measured"
+    value = f" ({what}: {claim['measured']})" if single else ""
     reason = _unmeasured(claim.get("brief", claim["reason"]), claim["findings"])
     return f"**{verdict}**{value}" + (reason and f": {reason}")
 
@@ -220,7 +221,7 @@ def _replications(claims: list[dict[str, Any]]) -> str:
         alike = all(numbers[name] == numbers[names[0]] for name in names)
         for name in names[:1] if alike else names:
             if numbers[name] != {usual}:
-                said = " or ".join(map(str, sorted(numbers[name])))
+                said = " or ".join(map(str, sorted(numbers[name]))) + ", by figure" * (len(numbers[name]) > 1)
                 others.setdefault(said, []).append(family if alike else name)
     rest = "; ".join(f"{', '.join(names)}: {said}" for said, names in others.items())
     return f"{usual} replications{rest and f' ({rest})'}"

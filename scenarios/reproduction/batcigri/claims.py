@@ -99,7 +99,7 @@ def _regulated(made: Values) -> list[Claim]:
         hypothesis(
             "G1a",
             "scenario",
-            "waiting jobs plus used processors stay around 64",
+            "waiting jobs plus used processors stay around 64 (the reference)",
             "section 4.1, figure 4",
             Finding("jobs from 600 to 3500 s", mean(made["mean"]), 60, 68),
         ),
@@ -113,7 +113,7 @@ def _regulated(made: Values) -> list[Claim]:
         hypothesis(
             "G2",
             "scenario",
-            "the simulated cluster is always full",
+            "the simulated cluster is always full (between start and end)",
             "section 4.4",
             Finding(
                 "share of cycles from the first start to the last submission", mean(made["full"]), low=0.97
@@ -139,7 +139,7 @@ def _schedule(made: Values) -> list[Claim]:
         hypothesis(
             "G4",
             "scenario",
-            "an execution of the scenario takes around 1 h 20",
+            "the scenario takes around 1 h 20 of simulated time",
             "section 4.3",
             Finding("makespan, s", mean(made["end"]), 4700, 5050),
         ),
@@ -332,7 +332,7 @@ def logged(bench: Workbench) -> list[Claim]:
         hypothesis(
             "G10c",
             "log",
-            "the fitted model predicts the real load better than the load's last value does",
+            "a model fitted to the log predicts the next load better than the last load does",
             source,
             Finding(
                 "error of one-step predictions in the second half, over that of persistence",

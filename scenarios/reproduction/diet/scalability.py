@@ -50,7 +50,7 @@ def scalability(bench: Workbench) -> list[Claim]:
             "unfairness is 0.70",
             "table 2",
             Finding("unfairness", unfairness, 0.60, 0.80),
-            reason="in the paper, all 100 clients run on one machine, which may be the cause",
+            reason="in the paper, all 100 clients share the processor of one machine, which may be the cause",
         ),
     ]
 
@@ -100,8 +100,8 @@ def overhead(bench: Workbench) -> list[Claim]:
             "servers use less than 0.05 (5 %) of their CPU",
             "section 5.2",
             Finding("busiest second of any server", mean(made["server"]), high=0.05),
-            reason="in the busiest second, all clients ask. A message costs a server as much CPU time as it "
-            "costs the clients' node (assumed)",
+            reason="this is the busiest second, in which all clients ask servers. It is assumed that a "
+            "message costs a server as much CPU time as the clients' node",
         ),
         hypothesis(
             "D8e",
