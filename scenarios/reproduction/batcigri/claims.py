@@ -113,7 +113,7 @@ def _regulated(made: Values) -> list[Claim]:
         hypothesis(
             "G2",
             "scenario",
-            "the simulated cluster is always full (between start and end)",
+            "the simulated cluster is always full (from the first start to the last submission)",
             "section 4.4",
             Finding(
                 "share of cycles from the first start to the last submission", mean(made["full"]), low=0.97
@@ -154,7 +154,8 @@ def _schedule(made: Values) -> list[Claim]:
         hypothesis(
             "G6",
             "scenario",
-            "a simulation needs 5.5e-4 CPU hours at most, 16,000 times less than the real experiment",
+            "a simulation (here: by gridtune) needs 5.5e-4 CPU hours at most, 16,000 times less than the "
+            "real experiment",
             "section 4.3",
             Finding("CPU hours", quantile([seconds / 3600 for seconds in made["cpu"]]), high=5.5e-4),
         ),
@@ -332,7 +333,7 @@ def logged(bench: Workbench) -> list[Claim]:
         hypothesis(
             "G10c",
             "log",
-            "a model fitted to the log predicts the next load better than the last load does",
+            "a model fitted to the log predicts the next load better than assuming no change",
             source,
             Finding(
                 "error of one-step predictions in the second half, over that of persistence",
@@ -340,7 +341,7 @@ def logged(bench: Workbench) -> list[Claim]:
                 high=1,
                 strict=True,
             ),
-            reason="this is the model's error, divided by the error of predicting no change",
+            reason="the ratio of the two errors",
         ),
         hypothesis(
             "G10d",
@@ -356,7 +357,7 @@ def logged(bench: Workbench) -> list[Claim]:
                 )
                 for name in real
             ),
-            reason="the log says neither what else used the real server nor what jobs wrote",
+            reason="perhaps because other work used the real server, or jobs wrote otherwise (the log does not say)",
         ),
     ]
 

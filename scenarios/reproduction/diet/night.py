@@ -89,7 +89,8 @@ def consecutive(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D3d",
             name,
-            "DIET-ethic divides unfairness by up to 150 (met if the largest factor is 50 to 450)",
+            "unfairness of legacy is up to 150 times that of DIET-ethic (met if the largest ratio is "
+            "50 to 450)",
             "abstract, figure 5",
             Finding("largest unfairness of legacy over DIET-ethic's", quantile(gains), 50, 450),
             reason="150 within a factor of 3: it divides by a small difference, and "

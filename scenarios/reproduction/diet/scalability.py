@@ -50,7 +50,8 @@ def scalability(bench: Workbench) -> list[Claim]:
             "unfairness is 0.70",
             "table 2",
             Finding("unfairness", unfairness, 0.60, 0.80),
-            reason="in the paper, all 100 clients share the processor of one machine, which may be the cause",
+            reason="in the paper, all 100 clients share the processor of one machine (simulated only for D8), "
+            "which may be the cause",
         ),
     ]
 
@@ -100,8 +101,8 @@ def overhead(bench: Workbench) -> list[Claim]:
             "servers use less than 0.05 (5 %) of their CPU",
             "section 5.2",
             Finding("busiest second of any server", mean(made["server"]), high=0.05),
-            reason="this is the busiest second, in which all clients ask servers. It is assumed that a "
-            "message costs a server as much CPU time as the clients' node",
+            reason="the number is that of the busiest second. A message is assumed to cost a server as much "
+            "CPU time as it costs the clients' machine",
         ),
         hypothesis(
             "D8e",

@@ -211,8 +211,8 @@ def _queries(made: Made) -> list[Claim]:
             source,
             *uneven,
             reason=f"in {sum(one.estimate.value > 0 for one in uneven)} of {len(uneven)} cases (two kinds of "
-            "pilots on two kinds of sites), less evenly: standard deviation / mean of queries per 500 s is "
-            f"up to {max(one.estimate.value for one in uneven):.2f} larger",
+            "pilots on two kinds of sites), queries are spread less evenly than under pull: the coefficient "
+            f"of variation (per 500 s) is up to {max(one.estimate.value for one in uneven):.2f} larger",
         ),
         contradiction(
             "P8d",
