@@ -357,7 +357,8 @@ def logged(bench: Workbench) -> list[Claim]:
                 )
                 for name in real
             ),
-            reason="perhaps because other work used the real server, or jobs wrote otherwise (the log does not say)",
+            reason="perhaps because other work used the real server, or jobs wrote otherwise "
+            "(the log does not say)",
         ),
     ]
 

@@ -50,8 +50,8 @@ def scalability(bench: Workbench) -> list[Claim]:
             "unfairness is 0.70",
             "table 2",
             Finding("unfairness", unfairness, 0.60, 0.80),
-            reason="in the paper, all 100 clients share the processor of one machine (simulated only for D8), "
-            "which may be the cause",
+            reason="in the paper, all 100 clients share the processor of one machine (simulated only for "
+            "D8), which may be the cause",
         ),
     ]
 
