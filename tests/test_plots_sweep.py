@@ -31,7 +31,21 @@ def test_a_metric_is_a_line_with_a_confidence_band_over_the_varied_number():
     half = 12.706 * 0.5  # of the interval from two values
     assert (band[:, 1].min(), band[:, 1].max()) == pytest.approx((2 - half, 6 + half), rel=1e-3)
     assert axes.get_xscale() == "linear"
-    assert axes.get_ylabel() == "completed (jobs)"
+    assert axes.get_ylabel() == "completed jobs"
+
+
+def test_values_have_the_unit_in_which_people_read_them():
+    metrics = {"completed_work": (7200.0, 0.0), "goodput": (0.25, 0.0), "waiting_mean": (90.0 * 60.0, 0.0)}
+    units = {"completed_work": "s", "waiting_mean": "s"}
+    points = [configuration({"n": n}, **metrics) for n in (1, 2)]
+    for point in points:
+        for name, unit in units.items():
+            point["metrics"][name]["unit"] = unit
+    panels = draw_sweep(points, list(metrics)).axes
+    assert [panel.lines[0].get_ydata()[0] for panel in panels] == [2.0, 25.0, 1.5]
+    assert [panel.get_ylabel() for panel in panels] == [
+        "completed work (core-h)", "goodput (share of capacity, %)", "waiting time (mean, h)",
+    ]  # fmt: skip
 
 
 def test_every_value_of_a_second_path_is_a_line_and_constants_are_not_named():

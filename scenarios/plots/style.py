@@ -12,6 +12,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 from warnings import catch_warnings, filterwarnings
 
+from gridtune.model.metrics.labels import label
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.files import writable_folder
 from gridtune.scenarios.whole_files import replace
@@ -186,8 +187,10 @@ def words(name: str) -> str:
 
 
 def labelled(name: str, unit: str = "") -> str:
-    """An axis label: the name in words, and the unit unless the name says it."""
-    return f"{words(name)} ({unit})" if unit and unit not in words(name).split() else words(name)
+    """An axis label: the metric as people write it, and the unit unless the metric says it."""
+    known = label(name)
+    details = [known.detail, unit if unit not in known.name.split() else ""]
+    return str(known._replace(detail=", ".join(filter(None, details))))
 
 
 def time_unit(span: float) -> tuple[float, str]:

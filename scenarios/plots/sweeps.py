@@ -7,8 +7,10 @@ from itertools import pairwise
 from math import isfinite, log
 from typing import TYPE_CHECKING, Any
 
+from gridtune.model.metrics.labels import label
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import COLOURS, PlotError
+from gridtune.scenarios.results.amounts import scale_of
 from gridtune.scenarios.results.intervals import half_width, paired_half_widths
 
 if TYPE_CHECKING:
@@ -61,11 +63,15 @@ def draw_sweep(
         drawing = style.figure(3.3 * columns + 0.7, 2.7 * rows + 1.1)
         panels = drawing.subplots(rows, columns, squeeze=False)
         for axes, name in zip(panels.flat, metrics, strict=False):
-            _draw_metric(axes, name, path, lines)
+            means = [abs(_number(point["metrics"][name]["mean"])) for point in done]
+            size, unit = _scale(
+                name, max(filter(isfinite, means), default=0.0), str(known[name].get("unit") or "")
+            )
+            _draw_metric(axes, name, path, lines, size)
             at = [point["values"].get(path) for point in done]
             if path in logarithmic or (all(map(_is_number, at)) and is_log_spaced(at)):
                 style.log_axis(axes, at)
-            axes.set_ylabel(style.labelled(name, str(known[name].get("unit") or "")))
+            axes.set_ylabel(style.labelled(name, unit))
         for axes in panels.flat[len(metrics) :]:
             axes.set_visible(False)
         if len(lines) > 1:
@@ -120,7 +126,15 @@ def _named(path: str, value: object) -> str:
     return f"{path.rpartition('.')[2]} = {text}"
 
 
-def _draw_metric(axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[Point]]) -> None:
+def _scale(name: str, largest: float, unit: str) -> tuple[float, str]:
+    """What to divide the values of a metric by for people, and their unit then."""
+    if label(name).percent:
+        return 0.01, "%"
+    size, tail = scale_of(largest, unit, name)
+    return size, tail.strip() if unit == "s" else f"{tail} {unit}".strip()
+
+
+def _draw_metric(axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[Point]], size: float) -> None:
     import numpy as np
     from matplotlib import colormaps
 
@@ -128,24 +142,24 @@ def _draw_metric(axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[
     numeric = all(_is_number(point["values"].get(path)) for point in everything)
     names = list(dict.fromkeys(str(point["values"].get(path)) for point in everything))
     paired = _paired(everything, name)
-    for k, (label, members) in enumerate(lines.items()):
+    for k, (line, members) in enumerate(lines.items()):
         many = len(lines) > len(COLOURS)
         colour = colormaps["cividis"](0.9 * k / (len(lines) - 1)) if many else COLOURS[k]
         if numeric:
             members = sorted(members, key=lambda point: float(point["values"][path]))
-        mean = np.array([_number(point["metrics"][name]["mean"]) for point in members])
-        wide = np.nan_to_num([half_width(_values(point, name)) for point in members])
-        narrow = np.array([paired.get(id(point), 0.0) for point in members])
+        mean = np.array([_number(point["metrics"][name]["mean"]) for point in members]) / size
+        wide = np.nan_to_num([half_width(_values(point, name)) for point in members]) / size
+        narrow = np.array([paired.get(id(point), 0.0) for point in members]) / size
         if numeric:
             x = np.array([point["values"][path] for point in members], dtype=float)
-            axes.plot(x, mean, marker="o", markersize=3.5, color=colour, linewidth=1.5, label=label)
+            axes.plot(x, mean, marker="o", markersize=3.5, color=colour, linewidth=1.5, label=line)
             axes.fill_between(x, mean - wide, mean + wide, color=colour, alpha=0.15, linewidth=0)
             if paired:
                 axes.fill_between(x, mean - narrow, mean + narrow, color=colour, alpha=0.35, linewidth=0)
             continue
         x = np.array([names.index(str(point["values"].get(path))) for point in members], dtype=float)
         x += 0.0 if len(lines) == 1 else 0.5 * (k / (len(lines) - 1) - 0.5)
-        axes.errorbar(x, mean, yerr=wide, fmt="o", color=colour, capsize=3, label=label)
+        axes.errorbar(x, mean, yerr=wide, fmt="o", color=colour, capsize=3, label=line)
         if paired:
             axes.errorbar(x, mean, yerr=narrow, fmt="none", ecolor=colour, elinewidth=4, alpha=0.5)
     if not numeric:

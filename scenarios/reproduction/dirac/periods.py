@@ -120,7 +120,7 @@ def periods(bench: Workbench) -> list[Claim]:
             reason=f"tested at half and twice 60 s: {_found(shared)}. Push is better "
             "even at 120 s. While meta-tasks arrive, the sites are overloaded (138 %): their queues of local "
             "jobs are so long that site agents do not ask for tasks. "
-            "Below 60 s, waits are shorter under pull by section 8 of the paper, under push by section 10",
+            "(Below 60 s, the paper says both: pull waits less in section 8, push in section 10.)",
         ),
     ]
 

@@ -113,7 +113,7 @@ def schedules(bench: Workbench) -> list[Claim]:
         hypothesis(
             "O3",
             "schedules",
-            "under conservative backfilling, jobs start about when OAR started them",
+            "under conservative backfilling, each job starts about when OAR started it",
             SOURCE,
             Finding("mean absolute error of a run's starts, s", quantile(errors), high=12),
         ),
