@@ -341,7 +341,7 @@ def logged(bench: Workbench) -> list[Claim]:
                 high=1,
                 strict=True,
             ),
-            reason="the ratio of the two errors",
+            reason="the prediction error of the model, divided by that of assuming no change",
         ),
         hypothesis(
             "G10d",
@@ -357,8 +357,8 @@ def logged(bench: Workbench) -> list[Claim]:
                 )
                 for name in real
             ),
-            reason="perhaps because other work used the real server, or jobs wrote otherwise "
-            "(the log does not say)",
+            reason="perhaps because other work used the real server, or its jobs wrote more or "
+            "less (the log does not say)",
         ),
     ]
 

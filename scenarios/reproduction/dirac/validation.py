@@ -74,6 +74,6 @@ def services(bench: Workbench) -> list[Claim]:
                 ratio(error["constant"], error["none"]),
                 high=0.5,
             ),
-            reason="the reference is our own model with random delays, as the paper has no measurements",
+            reason="the paper has no measurements: we compare with our own model, which has random delays",
         ),
     ]
