@@ -98,6 +98,11 @@ MEASURED = (
         "search_quality stand-in 100 --alone",
         "search_quality stand-in 300 --alone",
         *(f"search_quality stand-in 100 --alone --sampler {one}" for one in ("tpe", "nsga2", "random")),
+        *(
+            f"search_quality {arena} 100 {how}"
+            for arena in ("egee-sites", "dirac-wide")
+            for how in ("", "--alone", "--alone --sampler random --seeds 301-304")
+        ),
     ),
     found("answers.json", "search*", "answers --work WORK --rows docs/data/answers.json"),
     found("recommended.jsonl", "search*", "recommended"),
