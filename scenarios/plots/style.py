@@ -14,6 +14,7 @@ from warnings import catch_warnings, filterwarnings
 
 from gridtune.model.metrics.labels import label
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.results.amounts import scale_of
 from gridtune.scenarios.results.files import writable_folder
 from gridtune.scenarios.whole_files import replace
 
@@ -191,6 +192,14 @@ def labelled(name: str, unit: str = "") -> str:
     known = label(name)
     details = [known.detail, unit if unit not in known.name.split() else ""]
     return str(known._replace(detail=", ".join(filter(None, details))))
+
+
+def scaled(name: str, largest: float, unit: str) -> tuple[float, str]:
+    """What to divide the values of a metric by for people, by the largest of them, and their unit then."""
+    if label(name).percent:
+        return 0.01, "%"
+    size, tail = scale_of(largest, unit, name)
+    return size, tail.strip() if unit == "s" else f"{tail} {unit}".strip()
 
 
 def time_unit(span: float) -> tuple[float, str]:

@@ -7,10 +7,8 @@ from itertools import pairwise
 from math import isfinite, log
 from typing import TYPE_CHECKING, Any
 
-from gridtune.model.metrics.labels import label
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import COLOURS, PlotError
-from gridtune.scenarios.results.amounts import scale_of
 from gridtune.scenarios.results.intervals import half_width, paired_half_widths
 
 if TYPE_CHECKING:
@@ -64,7 +62,7 @@ def draw_sweep(
         panels = drawing.subplots(rows, columns, squeeze=False)
         for axes, name in zip(panels.flat, metrics, strict=False):
             means = [abs(_number(point["metrics"][name]["mean"])) for point in done]
-            size, unit = _scale(
+            size, unit = style.scaled(
                 name, max(filter(isfinite, means), default=0.0), str(known[name].get("unit") or "")
             )
             _draw_metric(axes, name, path, lines, size)
@@ -124,14 +122,6 @@ def _named(path: str, value: object) -> str:
         f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else value
     )
     return f"{path.rpartition('.')[2]} = {text}"
-
-
-def _scale(name: str, largest: float, unit: str) -> tuple[float, str]:
-    """What to divide the values of a metric by for people, and their unit then."""
-    if label(name).percent:
-        return 0.01, "%"
-    size, tail = scale_of(largest, unit, name)
-    return size, tail.strip() if unit == "s" else f"{tail} {unit}".strip()
 
 
 def _draw_metric(axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[Point]], size: float) -> None:

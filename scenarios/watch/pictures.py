@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gridtune.model.metrics.registry import METRICS
-from gridtune.scenarios.plots.style import BLUE, COLOURS, DARK, GREY, RED, labelled, style, time_axis
+from gridtune.scenarios.plots.style import BLUE, COLOURS, DARK, GREY, RED, labelled, scaled, style, time_axis
 from gridtune.scenarios.simulation.grid_model import GridModel
 from gridtune.scenarios.tables.search import SearchSpec
 from gridtune.scenarios.watch.occupancy import HELD, occupancy
@@ -99,8 +99,9 @@ def objectives(model: GridModel, drawing: Figure) -> str:
     panels = drawing.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
     for axes, name in zip(panels, names, strict=True):
         better = "less" if METRICS[name].direction == "minimize" else "more"
-        axes.plot(rows["time"], rows[name], color=BLUE, lw=1.6, marker=".", ms=3)
-        axes.set_title(f"{labelled(name, METRICS[name].unit)}: {better} is better", fontsize=9)
+        size, unit = scaled(name, max(map(abs, rows[name]), default=0.0), METRICS[name].unit)
+        axes.plot(rows["time"], [one / size for one in rows[name]], color=BLUE, lw=1.6, marker=".", ms=3)
+        axes.set_title(f"{labelled(name, unit)}: {better} is better", fontsize=9)
         axes.margins(y=0.15)
     time_axis(axes, 0.0, max(model.now, model.step_length))
     return ""
