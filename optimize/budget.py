@@ -68,9 +68,18 @@ class Meter:
         left = self.left(spent, SEARCH if self._reserve else 1.0)
         return min(left, max(0, self.left(spent) - self._reserve - self._kept(spent)))
 
+    def late(self) -> bool:
+        """Whether no time is left to find configurations: some may take far longer than those before."""
+        share = 1 - KEPT_OF_TIME if self._confirming else SEARCH
+        return self.budget.seconds is not None and self._now() >= share * self.budget.seconds
+
     def left_to_validate(self, spent: int) -> int:
         """Runs left of those that find and validate configurations, once some are spent."""
         return min(self.left(spent, VALIDATION), max(0, self.left(spent) - self._kept(spent)))
+
+    def _now(self) -> float:
+        """Seconds since the search began."""
+        return time.monotonic() - self._began
 
     def _kept(self, spent: int) -> int:
         """Runs for confirming recommendations."""
@@ -82,7 +91,7 @@ class Meter:
         runs, seconds = self.budget.runs, self.budget.seconds
         left = limits.WHOLE if runs is None else max(0, int(share * runs) - spent)
         if seconds is not None:
-            now = time.monotonic() - self._began
+            now = self._now()
             time_left = share * seconds - now
             left = 0 if time_left <= 0 else min(left, int(spent * time_left / now) if spent and now else left)
         return left

@@ -56,7 +56,7 @@ class Exploration:
                 stale = 0
                 continue
             missing = [one for name, one in (starts | new).items() if name not in evaluator.known]
-            evaluator.evaluate(missing[: self._room(missing)], self._late)
+            evaluator.evaluate(missing[: self._room(missing)], self.meter.late)
             if any(key(one) not in evaluator.known for one in missing):
                 break
             if starts:
@@ -67,12 +67,6 @@ class Exploration:
             if self.meter.budget.converged and (reason := self._converged()):
                 evaluator.note(f"note: {reason}")
                 break
-
-    def _late(self) -> bool:
-        """Whether no time is left: configurations may take longer than those before."""
-        return self.meter.budget.seconds is not None and not self.meter.left_to_search(
-            self.evaluator.finished
-        )
 
     def _room(self, configurations: Sequence[Configuration] = ()) -> int:
         """How many of the next configurations the budget allows; whether it allows one if none are given."""

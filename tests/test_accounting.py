@@ -75,6 +75,17 @@ JobID|JobIDRaw|Submit|Eligible|Start|End|AllocCPUS|ReqCPUS|TimelimitRaw|State|Us
 """
 
 
+def test_rows_of_overlapping_exports_count_once(sacct):
+    once = read_trace(sacct)
+    head, *rows = SACCT.splitlines()
+    sacct.write_text("\n".join([head, *rows, head, *rows[:3]]) + "\n")
+    again = read_trace(sacct)
+    assert again.jobs == once.jobs
+    (reason,) = set(again.report.dropped) - set(once.report.dropped)
+    assert "equal to an earlier row" in reason
+    assert again.report.dropped[reason].count == 2, "a step of a job is no row"
+
+
 def test_what_only_slurm_knows_arrives_in_the_trace(tmp_path):
     path = tmp_path / "sacct.txt"
     path.write_text(FULL)

@@ -120,6 +120,20 @@ def test_two_studies(tmp_path):
     assert next(row for row in apart["rows"] if row["name"] == "baseline unfairness")["low"] is not None
 
 
+def test_searches_of_different_jobs_are_no_pairs_and_it_is_said_which_settings_differ(tmp_path):
+    a = kept(tmp_path / "a")
+    search(
+        load("diet/day-regular").override({"workload.count": 9}), budget=16, vary=VARY,
+        work=toy_with_baseline, baseline=True, sampler="random", out=tmp_path / "b",
+    )  # fmt: skip
+    made = run_compare(a, str(tmp_path / "b"))
+    data = made.to_dict()
+    assert not data["paired"]
+    assert [path for path in data["differing_workloads"] if path.endswith(".count")]
+    assert "different jobs" in compare_text(made, 80).splitlines()[0]
+    assert not run_compare(a, a).to_dict()["differing_workloads"]
+
+
 def test_two_runs_and_what_is_neither(tmp_path, call):  # noqa: F811
     for name, window in (("a", 1), ("b", 4)):
         settings = "--set", "workload.count=2", "--set", f"client.dispatch.window={window}"

@@ -219,6 +219,13 @@ def test_of_two_harms_to_a_metric_the_greater_is_told():
         assert told["slowdown_mean"].replay
 
 
+def test_of_two_harms_to_what_the_baseline_has_not_the_greater_is_told():
+    few = harms_of_replay({"waited_week": 0.0}, {"waited_week": 5.0})
+    many = harms_of_replay({"waited_week": 0.0}, {"waited_week": 19.0})
+    for found in ([*few, *many], [*many, *few]):
+        assert [one.mean for one in worst_of(found)] == [19.0]
+
+
 def test_what_is_worse_under_todays_load_is_told_of_a_higher_one_where_it_is_much_worse_there():
     now, then = {"waited_max": 100.0, "waited_day": 0.0}, {"waited_max": 150.0, "waited_day": 0.0}
     for longest, again in ((200.0, []), (900.0, [("waited_max", 900.0, 1.2)])):

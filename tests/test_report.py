@@ -332,7 +332,19 @@ def test_the_reason_is_told_where_nothing_is_recommended():
     broken = archive((UNFAIR, COMPLETED), (0.5, 10.0), baseline=0)
     cases = tuple(replace(one, cases={"": one.objectives}) for one in broken.evaluations)
     assert "completed>=50" in why_none(front(replace(broken, evaluations=cases, constraints=bound)))
-    for one in (once, same, better, none):
+    alone = plain(((0.5, 0.6), (10.0, 11.0)), baseline=0)
+    assert "Only the baseline" in why_none(alone)
+    pair = archive((UNFAIR, COMPLETED), ((0.5, 0.5), (10.0, 10.0)), ((0.6, 0.6), (9.0, 9.0)), baseline=0)
+    least = (Constraint("completed", ">=", 5.0, "jobs"),)
+    first, second = (replace(one, cases={"": one.objectives}) for one in pair.evaluations)
+    checked = replace(
+        second,
+        validated=second.objectives,
+        validated_cases={"": second.objectives | {"completed": Estimate.of([1.0, 1.0])}},
+    )
+    unsafe = front(replace(pair, evaluations=(first, checked), constraints=least))
+    assert "1 configuration broke a constraint only in the checks" in why_none(unsafe)
+    for one in (once, same, better, none, alone, unsafe):
         lines = answer(one, 80, study="results/x").splitlines()
         assert len(lines) <= 24
         assert max(map(len, lines)) <= 80

@@ -57,6 +57,12 @@ class Origin(BaseModel, strict=True):
     seed: int
     workloads: dict[str, Any] = {}
 
+    def unlike(self, other: Origin) -> list[str]:
+        """Settings of workloads that differ, where both are known."""
+        here, there = self.workloads, other.workloads
+        known = {**here, **there} if here and there else {}
+        return [path for path in known if here.get(path) != there.get(path)]
+
     def apart(self, other: Origin) -> str:
         """Why replications of the same number share no random numbers; "" if they do.
 
@@ -306,7 +312,7 @@ def _workloads(resolved: Mapping[str, Any]) -> dict[str, Any]:
     return {"horizon": resolved.get("horizon"), "queue": resolved.get("queue"), **named}
 
 
-def _studies(a: Study, b: Study) -> tuple[str, list[Row]]:
+def _studies(a: Study, b: Study) -> tuple[str, list[Row], list[str]]:
     first, second = ([(o.name, o.direction) for o in one.archive.objectives] for one in (a, b))
     if first != second:
         names = [", ".join(name for name, _ in some) for some in (first, second)]
@@ -314,31 +320,34 @@ def _studies(a: Study, b: Study) -> tuple[str, list[Row]]:
     for one in (a, b):
         if not one.details.on_front:
             raise ScenarioError(f"{one.name}: has no front to compare")
-    apart = _studies_apart(a, b)
+    cases = [_origins(one) for one in (a, b)]
+    jobs = list(dict.fromkeys(path for pair in zip(*cases, strict=False) for path in pair[0].unlike(pair[1])))
+    apart = "The searches have different jobs" if jobs else _studies_apart(a, b, cases)
     rows = compared_fronts(a.details, b.details, common=not apart)
     standing = [one.archive.standing for one in (a, b)]
     known = [one.estimates for one in standing if one]
     for objective in a.archive.objectives if len(known) == 2 else ():
         values = [estimates[objective.name].values for estimates in known]
         rows.append(Row(compared(objective, *values, common=not apart), "baseline"))
-    return apart, rows
+    return apart, rows, jobs
 
 
-def _studies_apart(a: Study, b: Study) -> str:
+def _origins(study: Study) -> list[Origin]:
+    """Where the random numbers of a study are from, case by case."""
+    return [
+        Origin(
+            scenario=one.scenario.name,
+            seed=one.seed,
+            workloads=_workloads(one.scenario.spec.model_dump(mode="json")),
+        )
+        for one in study.settings.run_in
+    ]
+
+
+def _studies_apart(a: Study, b: Study, cases: Sequence[Sequence[Origin]]) -> str:
     """Why the runs of two studies share no random numbers, case by case; "" if they do."""
     if a.details.validated != b.details.validated:
         return "The two share no random numbers (only one has validated its front)"
-    cases = [
-        [
-            Origin(
-                scenario=one.scenario.name,
-                seed=one.seed,
-                workloads=_workloads(one.scenario.spec.model_dump(mode="json")),
-            )
-            for one in study.settings.run_in
-        ]
-        for study in (a, b)
-    ]
     if len(cases[0]) != len(cases[1]):
         return OTHER_CASES
     reasons = [one.apart(other) for one, other in zip(*cases, strict=True)]
@@ -349,9 +358,7 @@ def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str]]:
     shared = {name: (one, b.metrics[name]) for name, one in a.metrics.items() if name in b.metrics}
     if not shared:
         raise ScenarioError("the runs have no metric in common")
-    here, there = a.workloads, b.workloads
-    known = {**here, **there} if here and there else {}
-    jobs = [path for path in known if here.get(path) != there.get(path)]
+    jobs = a.unlike(b)
     counts = [name for name, both in shared.items() if name.startswith(JOBS) and _differ(*both)]
     apart = "The runs have different jobs" if counts else a.apart(b)
     rows = []

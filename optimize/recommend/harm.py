@@ -171,7 +171,7 @@ def worst_of(found: Iterable[Harm]) -> tuple[Harm, ...]:
     The order is that of `harms`, by load.
     """
     worst: dict[tuple[str, bool, float], Harm] = {}
-    for one in sorted(found, key=lambda one: (one.load, one.case != "", -ratio(one))):
+    for one in sorted(found, key=lambda one: (one.load, one.case != "", -ratio(one), -abs(one.mean))):
         before = worst.get((one.metric, False, 1.0))
         if before is None or ratio(one) > MUCH * ratio(before):
             worst.setdefault((one.metric, one.case != "", one.load), one)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.changes import gains
-from gridtune.optimize.front.front import Front
+from gridtune.optimize.front.front import Front, keeps
 from gridtune.optimize.records.evaluations import (
     EXCESS_LOSS,
     EXCESS_WAIT,
@@ -18,7 +18,7 @@ from gridtune.optimize.records.evaluations import (
 )
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Refusal
 from gridtune.optimize.report.numbers import MANY, amount
-from gridtune.optimize.search_space.constraints import excesses, violation
+from gridtune.optimize.search_space.constraints import excesses, feasible, violation
 from gridtune.plain_text import counted
 
 # By its metric, what one configuration does against a guard, what several do, and the option that allows it.
@@ -70,6 +70,8 @@ def why_none(front: Front) -> str:
         return "No configuration has finite values of all objectives. Choose other objectives."
     if archive.standing is None:
         return "The study has no baseline to compare with, so nothing is recommended. Choose from the front."
+    if len(archive.evaluations) == 1 and not archive.failed:
+        return f"Only the baseline was evaluated before the search ended. {LONGER}."
     runs = [one.replications + one.validation_replications for one in archive.evaluations]
     if max(runs) == 1:
         return (
@@ -94,6 +96,21 @@ def why_none(front: Front) -> str:
             "Some configurations are significantly better than the baseline, but the search ended before it "
             "confirmed a recommendation. The same command with `--resume` and more `--runs` or `--time` "
             "confirms it."
+        )
+    return _none_better(archive)
+
+
+def _none_better(archive: Archive) -> str:
+    """That nothing is significantly better, of what keeps the constraints."""
+    constraints = archive.constraints
+    dropped = [
+        one for one in archive.evaluations if feasible(one, constraints) and not keeps(one, constraints)
+    ]
+    if dropped:
+        broke = f"{counted(len(dropped), 'configuration')} broke a constraint only in the checks"
+        return (
+            f"No configuration that keeps the constraints is significantly better than the baseline "
+            f"({broke}: `gridtune front --all` shows by how much). {LONGER}."
         )
     return (
         "No configuration is significantly better than the baseline. Keep the baseline, or search longer: "

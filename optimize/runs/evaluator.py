@@ -59,11 +59,6 @@ class Evaluator:
         """Runs of this search so far, looked up or done, and those that count from its start."""
         return len(self._used | self._earlier)
 
-    @property
-    def finished(self) -> int:
-        """The same without those that are under way or failed."""
-        return sum(place in self.table for place in self._used | self._earlier)
-
     def count(self, rows: Iterable[Run]) -> None:
         """Let runs count as spent from the start, whether this search comes to need them or not."""
         self._earlier |= self._places(rows)

@@ -25,7 +25,7 @@ from datetime import UTC, datetime
 
 from gridtune.scenarios.trace_files.numbers import number
 from gridtune.scenarios.trace_files.records import TraceError
-from gridtune.scenarios.trace_files.rows import BACKWARDS, HELD, LEFT_OUT, PENDING, RUNNING, Layout
+from gridtune.scenarios.trace_files.rows import AGAIN, BACKWARDS, HELD, LEFT_OUT, PENDING, RUNNING, Layout
 
 FORMAT = (
     "JobID,JobIDRaw,Submit,Eligible,Start,End,AllocCPUS,ReqCPUS,TimelimitRaw,"
@@ -184,6 +184,7 @@ def _splitter(
         for field, candidates in columns.items()
     }
     unit = _LIMIT_UNIT[kind]
+    seen = set[int]()  # hashes of rows of sacct, which names each job by number
 
     def split(line: str) -> list[str]:
         texts = [text.strip() for text in line.rstrip("\r\n").split(separator)]
@@ -200,6 +201,10 @@ def _splitter(
             return []  # a step of a job
         moment = _number if kind == "CSV" else _moment
         submit, eligible, start, end = map(moment, map(text, ("submit", "eligible", "start", "end")))
+        if kind == "sacct":
+            if hash(line) in seen:
+                return [LEFT_OUT, AGAIN]
+            seen.add(hash(line))
         state = text("state").split(" ")[0].rstrip("+").upper()
         if state in _NOT_ENDED and kind == "sacct" and end is None:
             return [LEFT_OUT, _NOT_ENDED[state]]

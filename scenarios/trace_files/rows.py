@@ -19,6 +19,7 @@ LEFT_OUT: Final = "left out"  # the first field of a row that is none, before th
 RUNNING: Final = "still running when the accounting was read"
 PENDING: Final = "still waiting when the accounting was read"
 HELD: Final = "never eligible to start (held, or waiting for another job or a date)"
+AGAIN: Final = "equal to an earlier row (as where exports that overlap are put together)"
 BACKWARDS: Final = "ends before it starts (as where a clock was set back)"
 CANCELLED: Final = "cancelled before its start (run time below 0)"
 NO_PROCESSORS: Final = "no processors, neither allocated nor requested"
