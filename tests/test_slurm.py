@@ -81,6 +81,7 @@ def test_hosts_and_their_processors(files):
     assert conf.processors() == 10 * 8 + 2 * 20
     assert conf.processors("n[01-02],fat3") == 36
     assert conf.processors("elsewhere") is None
+    assert list(host_names("n[0-9999][0-9999],a")) == ["n[0-9999][0-9999]", "a"], "no site has so many"
 
 
 def test_a_site_takes_over_what_it_can_have(files):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
-from math import inf
+from math import inf, prod
 from pathlib import Path
 
 from gridtune import limits
@@ -186,7 +186,8 @@ def host_names(text: str) -> Iterator[str]:
             list(_numbers(piece[1:-1])) if piece.startswith("[") else [piece]
             for piece in re.findall(r"\[[^\]]*\]|[^\[]+", part)
         ]
-        yield from map("".join, product(*pieces))
+        many = prod(map(len, pieces)) > limits.SITE_SLOTS  # no site's
+        yield from [part] if many else map("".join, product(*pieces))
 
 
 def _numbers(text: str) -> Iterator[str]:
