@@ -37,11 +37,11 @@ def test_a_metric_is_a_line_with_a_confidence_band_over_the_varied_number():
 def test_values_have_the_unit_in_which_people_read_them():
     metrics = {"completed_work": (7200.0, 0.0), "goodput": (0.25, 0.0), "waiting_mean": (90.0 * 60.0, 0.0)}
     units = {"completed_work": "s", "waiting_mean": "s"}
-    points = [configuration({"n": n}, **metrics) for n in (1, 2)]
-    for point in points:
+    configurations = [configuration({"n": n}, **metrics) for n in (1, 2)]
+    for one in configurations:
         for name, unit in units.items():
-            point["metrics"][name]["unit"] = unit
-    panels = draw_sweep(points, list(metrics)).axes
+            one["metrics"][name]["unit"] = unit
+    panels = draw_sweep(configurations, list(metrics)).axes
     assert [panel.lines[0].get_ydata()[0] for panel in panels] == [2.0, 25.0, 1.5]
     assert [panel.get_ylabel() for panel in panels] == [
         "completed work (core-h)", "goodput (share of capacity, %)", "waiting time (mean, h)",
