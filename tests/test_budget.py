@@ -143,28 +143,13 @@ def test_time_ends_a_search(monkeypatch):
 
 @pytest.mark.long
 def test_time_ends_a_search_whose_configurations_take_far_longer_than_its_baseline(tmp_path):
-    options = {"replications": 2, "sampler": "random", "seed": 5, "baseline": True, "out": tmp_path}
-    found = search(
-        load("diet/day-regular"),
-        vary=VARY,
-        objectives=OBJECTIVES,
-        work=slow_but_few,
-        jobs=2,
-        time=4.0,
-        **options,
-    )
+    options = {"vary": VARY, "objectives": OBJECTIVES, "replications": 2, "sampler": "random", "seed": 5}
+    options |= {"baseline": True, "out": tmp_path}
+    found = search(load("diet/day-regular"), work=slow_but_few, jobs=2, time=4.0, **options)
     kept = found.archive.evaluations
     assert [one.number for one in kept] == list(range(len(kept))), "trials are counted without gaps"
     assert 1 <= len(kept) < 10, "runs of hours were under way, and are given up"
-    longer = search(
-        load("diet/day-regular"),
-        vary=VARY,
-        objectives=OBJECTIVES,
-        work=toy_with_baseline,
-        budget=20,
-        resume=True,
-        **options,
-    )
+    longer = search(load("diet/day-regular"), work=toy_with_baseline, budget=20, resume=True, **options)
     assert [one.values for one in longer.archive.evaluations[: len(kept)]] == [one.values for one in kept]
     assert len(longer.archive.evaluations) >= 20
 

@@ -202,9 +202,10 @@ def _splitter(
         moment = _number if kind == "CSV" else _moment
         submit, eligible, start, end = map(moment, map(text, ("submit", "eligible", "start", "end")))
         if kind == "sacct":
-            if hash(line) in seen:
+            row = hash(tuple(texts))
+            if row in seen:
                 return [LEFT_OUT, AGAIN]
-            seen.add(hash(line))
+            seen.add(row)
         state = text("state").split(" ")[0].rstrip("+").upper()
         if state in _NOT_ENDED and kind == "sacct" and end is None:
             return [LEFT_OUT, _NOT_ENDED[state]]
