@@ -308,13 +308,21 @@ class Job:
 
     @property
     def waiting_time(self) -> float:
-        """The time from submission to the last start, s (RR-5576, equation 1)."""
-        return self.start - self.submit
+        """The time from submission to the last start in which it did not run, s (RR-5576, equation 1).
+
+        An execution that was lost counts as waiting; one whose progress was kept does not.
+        """
+        return self.start - self.submit - self.ran_before
 
     @property
     def execution_time(self) -> float:
-        """The time of the last execution, s (RR-5576, equation 2)."""
-        return self.end - self.start
+        """The time of its executions that were not lost, s (RR-5576, equation 2)."""
+        return self.end - self.start + self.ran_before
+
+    @property
+    def ran_before(self) -> float:
+        """The time of executions before the last whose progress was kept: suspended or checkpointed, s."""
+        return self.kept / self.processors
 
     @property
     def response_time(self) -> float:

@@ -1,6 +1,7 @@
 """Preemption by QOS: who makes way for whom, what it costs, and that nothing is lost by it."""
 
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from gridtune.model.batch.nodes import Named, hosts_in
 from gridtune.model.batch.queues import Queue
 from gridtune.model.grid import Grid
 from gridtune.model.job import CANCELLED, DONE, EXPIRED, FAILED
+from gridtune.model.metrics.harm import waited
+from gridtune.model.metrics.lost import progress
 from gridtune.model.metrics.summary import summarise
 from gridtune.model.policy import make
 from gridtune.scenarios import ScenarioError, simulate
@@ -28,10 +31,20 @@ LEVELS = {"urgent": 2.0, "normal": 1.0}
 
 
 def play(
-    works, nodes, terms, policy="easy", *, outages=(), best_effort=False, overrun="extend", speed=1.0, **more
+    works,
+    nodes,
+    terms,
+    policy="easy",
+    *,
+    outages=(),
+    best_effort=False,
+    overrun="extend",
+    speed=1.0,
+    until=inf,
+    **more,
 ):
     """Run works (submit, runtime, processors, estimate, kind) through a site."""
-    grid = Grid(keep_events=True)
+    grid = Grid(horizon=until, keep_events=True)
     pool = Named("n", [speed] * nodes)
     site = BatchSite(grid, "site", pool, make("batch", policy), overrun=overrun, **more)
     queue = BestEffortQueue(site, Preemption()) if best_effort else None
@@ -65,23 +78,37 @@ WORKS = [(0, 10, 2, 10, "job"), (4, 3, 1, 3, "urgent")]
 
 
 @pytest.mark.parametrize(
-    ("terms", "expected", "wasted", "kept"),
+    ("terms", "expected", "wasted", "kept", "waited"),
     [
-        ({"mode": "requeue"}, [(7, 17), (4, 7)], 8, 0),
-        ({"mode": "requeue", "grace": 3.0}, [(10, 20), (7, 10)], 14, 0),
-        ({"mode": "requeue", "exempt": 6.0}, [(9, 19), (6, 9)], 12, 0),
+        ({"mode": "requeue"}, [(7, 17), (4, 7)], 8, 0, 7),
+        ({"mode": "requeue", "grace": 3.0}, [(10, 20), (7, 10)], 14, 0, 10),
+        ({"mode": "requeue", "exempt": 6.0}, [(9, 19), (6, 9)], 12, 0, 9),
         # The checkpoint takes 1 s of both nodes, from 4 to 5; 6 s of work are left, after 2 s to go on.
-        ({"mode": "checkpoint", "checkpoint": 1.0, "restart": 2.0}, [(8, 16), (5, 8)], 2, 8),
-        ({"mode": "suspend"}, [(7, 13), (4, 7)], 0, 8),
+        ({"mode": "checkpoint", "checkpoint": 1.0, "restart": 2.0}, [(8, 16), (5, 8)], 2, 8, 4),
+        ({"mode": "suspend"}, [(7, 13), (4, 7)], 0, 8, 3),
     ],
 )
-def test_a_job_makes_way_and_runs_again(terms, expected, wasted, kept):
+def test_a_job_makes_way_and_runs_again(terms, expected, wasted, kept, waited):
     grid, site = play(WORKS, 2, Terms(levels=LEVELS, **terms))
     assert times(grid) == expected
     job = grid.record.jobs[0]
     assert (job.kills, job.wasted, job.kept) == (terms["mode"] != "suspend", wasted, kept)
+    assert (job.waiting_time, job.execution_time) == (waited, job.response_time - waited)
     assert grid.record.counters["preemptions"] == 1
     assert (site.free, site.running, site.cluster.ends) == (2, 0, [])
+
+
+def test_what_a_suspended_job_had_is_no_waiting_and_counts_as_work():
+    grid, _ = play(WORKS, 2, Terms("suspend", LEVELS))
+    found, users = summarise(grid, allocated="occupied")
+    metrics = {name: one.value for name, one in found.items()}
+    # The first waits from 4 to 7 and runs for 10 s; the urgent one runs for 3 s.
+    assert (metrics["waiting_mean"], metrics["waiting_max"], metrics["execution_mean"]) == (1.5, 3.0, 6.5)
+    assert [waited(job, grid.now) for job in grid.record.jobs] == [3.0, 0.0]
+    assert users["ann"].allocated == 10 * 2 + 3
+    cut, _ = play(WORKS, 2, Terms("suspend", LEVELS), until=6.0)
+    assert [progress(job, 6.0, 1.0) for job in cut.record.jobs] == [8.0, 2.0]
+    assert [waited(job, 6.0) for job in cut.record.jobs] == [2.0, 0.0]
 
 
 def test_what_a_job_promises_after_a_checkpoint_is_the_rest():

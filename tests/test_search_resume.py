@@ -268,3 +268,19 @@ def test_a_folder_holds_one_study(scenario, tmp_path):
     assert read_study(tmp_path / "a#b").name == "diet/day-regular", "a folder may have such a name"
     with pytest.raises(ScenarioError, match="holds the study diet/day-regular, not dirac/search"):
         search(load("dirac/search"), budget=2, out=tmp_path / "a#b", resume=True)
+
+
+def test_a_search_on_a_log_that_changed_is_not_resumed(tmp_path):
+    log = tmp_path / "site.csv"
+    rows = [f"{k},{60 * k},{60 * k + 30},{60 * k + 90 + k},1,600" for k in range(1, 9)]
+    log.write_text("\n".join(["id,submit,start,end,procs,walltime", *rows]) + "\n")
+    replay = load("batch/replay").override(
+        {"workload.trace": str(log), "workload.resample": "none", "site.cluster.nodes": 2}
+    )
+    more = {"vary": ["site.cluster.policy=fcfs,easy"], "seed": 1, "out": tmp_path / "out"}
+    first = search(replay, budget=2, **more)
+    assert any("--replications 1" in note for note in first.notes), "nothing is random in a log as it is"
+    assert len(search(replay, budget=2, resume=True, **more).archive.evaluations) == 2
+    log.write_text(log.read_text().replace(",1,600", ",2,600", 1))
+    with pytest.raises(ScenarioError, match="cannot be resumed: the logs changed"):
+        search(replay, budget=2, resume=True, **more)

@@ -67,13 +67,13 @@ def harm(
 
 
 def waited(job: Job, now: float) -> float:
-    """How long a job had waited for its last start when the run ended `now`, s."""
+    """How long a job had waited, up to its last start, when the run ended `now`, s."""
     state = job.state
     if state is DONE or state is RUNNING or overran(job):
-        return job.start - job.submit
-    if state is CANCELLED:
-        return (job.start if job.start == job.start else job.end) - job.submit
-    return now - job.submit
+        return job.waiting_time
+    if state is CANCELLED and job.start == job.start:
+        return job.waiting_time
+    return (job.end if state is CANCELLED else now) - job.submit - job.ran_before
 
 
 def _of_classes(

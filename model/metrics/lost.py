@@ -11,7 +11,7 @@ from math import isnan, nan
 from typing import NamedTuple
 
 from gridtune.model.grid import Grid
-from gridtune.model.job import DONE, EXPIRED, RUNNING, Job
+from gridtune.model.job import DONE, EXPIRED, QUEUED, RUNNING, Job
 from gridtune.model.record import Missing, Record, Stay
 
 SHORTEST = 10.0  # s; shorter run times count as this in slow-downs, lest jobs of a second outweigh all others
@@ -83,7 +83,7 @@ class Times(NamedTuple):
     """What the owner of a job experiences once the run is over; see `Reckoning`.
 
     Attributes:
-        waiting: start minus submission, s.
+        waiting: from submission to the last start, without executions that were kept, s.
         response: end minus submission, s.
         slowdown: response time over run time, 1 at least.
     """
@@ -148,20 +148,18 @@ class Reckoning(NamedTuple):
         """
         needed = job.runtime / self.pace
         if job.state is DONE:
-            begun, end = job.start, job.end
+            end = job.end
         elif overran(job):
-            begun, end = job.start, job.end
-            needed = end - begun
+            end, needed = job.end, job.execution_time
         else:
-            begun = self.last if job.mandatory else self.least
-            end = begun + needed
+            end = self.begun(job) + needed
         response = end - job.submit
         slowdown = response / (needed if needed > self.shortest else self.shortest)
-        return Times(begun - job.submit, response, slowdown if slowdown > 1.0 else 1.0)
+        return Times(self.waiting(job), response, slowdown if slowdown > 1.0 else 1.0)
 
     def waiting(self, job: Job) -> float:
-        """Start minus submission, s."""
-        return self.begun(job) - job.submit
+        """From submission to the last start, without executions that were kept, s; see `Job.waiting_time`."""
+        return job.waiting_time if done(job) else self.begun(job) - job.submit
 
     def response(self, job: Job) -> float:
         """End minus submission, s."""
@@ -178,13 +176,14 @@ def done(job: Job) -> bool:
 
 
 def progress(job: Job, now: float, pace: float) -> float:
-    """Work that a job has been given: all of it if it is done, what it has had so far if it runs."""
+    """Work that a job has been given: all of it if it is done, what it has had so far if it may go on."""
     if job.state is DONE:
         return job.work
+    before = job.kept * pace
     if job.state is RUNNING:
         seconds = (now - job.start) * pace if isnan(job.given) else job.given
-        return min(job.work, seconds * job.processors)
-    return 0.0
+        return min(job.work, before + seconds * job.processors)
+    return min(job.work, before) if job.state is QUEUED else 0.0
 
 
 def quantile(ordered: list[float], share: float) -> float:

@@ -91,12 +91,18 @@ METRICS: dict[str, Definition] = {
     "completed": _of("jobs", "maximize", "completed jobs"),
     "completed_work": _of("s", "maximize", "work of completed jobs, slot-seconds at speed 1", WORK),
     "makespan": _of("s", "minimize", "last completion minus first submission; infinite if work was left"),
-    "waiting_mean": _of("s", "minimize", "mean of start minus submission over mandatory jobs"),
+    "waiting_mean": _of(
+        "s",
+        "minimize",
+        "mean of start minus submission over mandatory jobs, less what suspended ones had run",
+    ),
     "waiting_p50": _of("s", "minimize", "median of the waits of mandatory jobs"),
     "waiting_p95": _of("s", "minimize", "95th percentile of the waits of mandatory jobs"),
     "waiting_p99": _of("s", "minimize", "99th percentile of the waits of mandatory jobs"),
     "waiting_max": _of("s", "minimize", "longest wait of mandatory jobs"),
-    "execution_mean": _of("s", "minimize", "mean of end minus start over completed mandatory jobs"),
+    "execution_mean": _of(
+        "s", "minimize", "mean run time of completed mandatory jobs, without executions that were lost"
+    ),
     "response_mean": _of("s", "minimize", "mean of end minus submission over mandatory jobs"),
     "response_p50": _of("s", "minimize", "median of the response times of mandatory jobs"),
     "response_p95": _of("s", "minimize", "95th percentile of the response times of mandatory jobs"),

@@ -207,7 +207,7 @@ def _times(jobs: Iterable[Job], times: Collection[tuple[float, float, float]]) -
         **{f"response_{name}": value for name, value in _summed(responses).items()},
         **{f"slowdown_{name}": value for name, value in _summed(slowdowns).items()},
         "slowdown_geometric": exp(mean([log(value) for value in slowdowns])),
-        "execution_mean": mean([job.end - job.start for job in jobs if job.state is DONE]),
+        "execution_mean": mean([job.execution_time for job in jobs if job.state is DONE]),
     }
 
 

@@ -249,14 +249,15 @@ def _tally(
         # As below, and `Reckoning.times` and `failed` say, without a call: most jobs are done.
         runtime, submit, end = job.runtime, job.submit, job.end
         work = runtime * job.processors
-        given = work if by_work else job.wasted + (end - job.start) * job.processors
+        given = work if by_work else job.wasted + job.kept + (end - job.start) * job.processors
         counted.allocated += given
         outcome.allocated += given
         counted.completed += 1
         needed = runtime / pace
         response = end - submit
         slowdown = response / (needed if needed > shortest else shortest)
-        experienced = job.start - submit, response, slowdown if slowdown > 1.0 else 1.0
+        waiting = job.start - submit - (job.kept and job.ran_before)
+        experienced = waiting, response, slowdown if slowdown > 1.0 else 1.0
         times.append(experienced)
         if job.mandatory:
             counted.work += work
@@ -303,7 +304,7 @@ def _count_unfinished(job: Job, part: _Part, reckoning: Reckoning, now: float, b
         given = progress(job, now, reckoning.pace)
     else:
         held = job.state is RUNNING
-        given = job.wasted + ((now - job.start) * job.processors if held else 0.0)
+        given = job.wasted + job.kept + ((now - job.start) * job.processors if held else 0.0)
     counted.allocated += given
     outcome.allocated += given
     if lost(job):

@@ -20,13 +20,19 @@ from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.sweep import pieces
 from gridtune.scenarios.tables.schema import ARRAYS
+from gridtune.scenarios.workloads.trace_file import digests
 
 MEAN, WORST, QUANTILE = "mean", "worst", "quantile:"
 
 
 def _parts(scenario: Scenario) -> dict[str, Any]:
-    base, plugins = str(scenario.base), scenario.plugins
-    return {"name": scenario.name, "document": scenario.document, "base": base, "plugins": plugins}
+    return {
+        "name": scenario.name,
+        "document": scenario.document,
+        "base": str(scenario.base),
+        "plugins": scenario.plugins,
+        "logs": digests(scenario.spec.workload),
+    }
 
 
 def _scenario(parts: Any) -> Scenario:

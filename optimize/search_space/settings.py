@@ -76,7 +76,7 @@ class Settings:
         """In what a stored study is about something else."""
         settings = self.as_json()
         mine, theirs = _parts(settings), _parts(stored)
-        changed = [name for name in mine if mine[name] != theirs[name]]
+        changed = [name for name in mine if theirs[name] is not None and mine[name] != theirs[name]]
         named = ("the scenario", "the space")
         paths = [path for name in named for path, _ in changes(theirs[name], mine[name])]
         where = f" ({', '.join(paths[:NAMED])}{', …' if paths[NAMED:] else ''})" if paths else ""
@@ -100,6 +100,8 @@ def _parts(settings: Mapping[str, Any]) -> dict[str, Any]:
         "the space": {one["path"]: one for one in settings["space"]["parameters"]},
         "the objectives": settings["objectives"],
         "the plug-ins": [one["plugins"] for one in scenarios if one["plugins"]],
+        # None where they were not noted, as before 0.3.0.
+        "the logs": [one["logs"] for one in scenarios] if "logs" in scenarios[0] else None,
         "the cases": [[name, _working(scenario), seed] for name, scenario, seed in cases],
         "the constraints": sorted(map(str, settings["constraints"])),
         "the configurations to start from": settings["starts"],
