@@ -20,7 +20,7 @@ from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.sweep import pieces
 from gridtune.scenarios.tables.schema import ARRAYS
-from gridtune.scenarios.workloads.trace_file import digests
+from gridtune.scenarios.trace_files.digests import digests
 
 MEAN, WORST, QUANTILE = "mean", "worst", "quantile:"
 
@@ -31,7 +31,7 @@ def _parts(scenario: Scenario) -> dict[str, Any]:
         "document": scenario.document,
         "base": str(scenario.base),
         "plugins": scenario.plugins,
-        "logs": digests(scenario.spec.workload),
+        "logs": digests(scenario.document, scenario.base),
     }
 
 

@@ -1,0 +1,34 @@
+"""Which logs a scenario rests on, to tell whether one has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any
+
+from gridtune.scenarios.trace_files.find import find_trace
+from gridtune.scenarios.trace_files.records import TraceError
+
+
+def digests(document: Mapping[str, Any], base: Path) -> dict[str, str]:
+    """SHA-256 of each file that workloads replay, by the name that the scenario gives it.
+
+    Args:
+        document: of the scenario; it need not be valid.
+        base: folder of the scenario, in which its files are looked for first.
+
+    Returns:
+        Nothing for a file that is not there: a run says so.
+    """
+    found = {}
+    for workload in document.get("workload", ()):
+        name = workload.get("trace") if isinstance(workload, Mapping) else None
+        if isinstance(name, str):
+            try:
+                path = base / name if (base / name).is_file() else find_trace(name)
+                with path.open("rb") as file:
+                    found[name] = file_digest(file, "sha256").hexdigest()
+            except (TraceError, OSError):
+                continue
+    return found
