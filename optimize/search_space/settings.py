@@ -101,7 +101,9 @@ def _parts(settings: Mapping[str, Any]) -> dict[str, Any]:
         "the objectives": settings["objectives"],
         "the plug-ins": [one["plugins"] for one in scenarios if one["plugins"]],
         # None where they were not noted, as before 0.3.0.
-        "the logs": [one["logs"] for one in scenarios] if "logs" in scenarios[0] else None,
+        "the logs": {pair for one in scenarios for pair in one["logs"].items()}
+        if "logs" in scenarios[0]
+        else None,
         "the cases": [[name, _working(scenario), seed] for name, scenario, seed in cases],
         "the constraints": sorted(map(str, settings["constraints"])),
         "the configurations to start from": settings["starts"],
