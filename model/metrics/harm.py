@@ -69,11 +69,10 @@ def harm(
 def waited(job: Job, now: float) -> float:
     """How long a job had waited, up to its last start, when the run ended `now`, s."""
     state = job.state
-    if state is DONE or state is RUNNING or overran(job):
+    cancelled = state is CANCELLED
+    if state is DONE or state is RUNNING or overran(job) or (cancelled and job.start == job.start):
         return job.waiting_time
-    if state is CANCELLED and job.start == job.start:
-        return job.waiting_time
-    return (job.end if state is CANCELLED else now) - job.submit - job.ran_before
+    return (job.end if cancelled else now) - job.submit - job.ran_before
 
 
 def _of_classes(

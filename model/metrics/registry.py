@@ -161,7 +161,7 @@ CLASS_METRICS: dict[str, Definition] = {
     "mandatory_failed": _of("jobs", "minimize", "mandatory jobs of the class that were late or lost"),
     "unhappy_users": _of("users", "minimize", "users some of whose mandatory work of the class failed"),
     "satisfaction_mean": _of("", "maximize", "mean satisfaction of the users with jobs of the class"),
-    "waiting_mean": _of("s", "minimize", "mean of start minus submission over the jobs of the class"),
+    "waiting_mean": _of("s", "minimize", "mean wait of the jobs of the class"),
     "waiting_p95": _of("s", "minimize", "95th percentile of the waits of the class"),
     "waiting_max": _of("s", "minimize", "longest wait in the class"),
     "response_mean": _of("s", "minimize", "mean of end minus submission over the jobs of the class"),
@@ -174,7 +174,7 @@ NARROW, SHORT = 8, 3600.0  # processors and s, at most (S. Srinivasan et al. 200
 SIZES = ("narrow-short", "narrow-long", "wide-short", "wide-long")
 SIZE_METRICS: dict[str, Definition] = {
     "jobs": _of("jobs", "maximize", "mandatory jobs of the size"),
-    "waiting_mean": _of("s", "minimize", "mean of start minus submission over mandatory jobs of the size"),
+    "waiting_mean": _of("s", "minimize", "mean wait of mandatory jobs of the size"),
     "slowdown_mean": _of(
         "", "minimize", "mean bounded slow-down of mandatory jobs of the size", within=FROM_ONE
     ),

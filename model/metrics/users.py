@@ -256,7 +256,7 @@ def _tally(
         needed = runtime / pace
         response = end - submit
         slowdown = response / (needed if needed > shortest else shortest)
-        waiting = job.start - submit - (job.kept and job.ran_before)
+        waiting = job.start - submit - job.kept / job.processors
         experienced = waiting, response, slowdown if slowdown > 1.0 else 1.0
         times.append(experienced)
         if job.mandatory:

@@ -214,8 +214,8 @@ class Evaluator:
         if isinstance(entry, Evaluation):
             if key(entry.values) == self.baseline:
                 self._best.baseline = entry
-                every = self.table.runs(one, range(entry.replications))
-                if entry.replications > 1 and all(len({str(run) for run in case}) == 1 for case in every):
+                cases = self.table.runs(one, range(entry.replications))
+                if entry.replications > 1 and all(len({str(run) for run in runs}) == 1 for runs in cases):
                     self.note("note: all runs of the baseline are equal; `--replications 1` needs fewer runs")
             if feasible(entry, self.settings.constraints):
                 self._best.add(entry)

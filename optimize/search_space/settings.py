@@ -95,15 +95,14 @@ def _parts(settings: Mapping[str, Any]) -> dict[str, Any]:
     """What must not change from one part of a search to the next, as stored, by how it is called."""
     cases = [(case["name"], case["scenario"], case["seed"]) for case in settings["cases"]]
     scenarios = [settings["scenario"], *(scenario for _, scenario, _ in cases)]
+    noted = "logs" in settings["scenario"]  # not so before 0.3.0
+    logs = {pair for one in scenarios for pair in one["logs"].items()} if noted else None
     return {
         "the scenario": _working(settings["scenario"]),
         "the space": {one["path"]: one for one in settings["space"]["parameters"]},
         "the objectives": settings["objectives"],
         "the plug-ins": [one["plugins"] for one in scenarios if one["plugins"]],
-        # None where they were not noted, as before 0.3.0.
-        "the logs": {pair for one in scenarios for pair in one["logs"].items()}
-        if "logs" in scenarios[0]
-        else None,
+        "the logs": logs,
         "the cases": [[name, _working(scenario), seed] for name, scenario, seed in cases],
         "the constraints": sorted(map(str, settings["constraints"])),
         "the configurations to start from": settings["starts"],

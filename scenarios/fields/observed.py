@@ -17,14 +17,18 @@ from gridtune.scenarios.errors import ScenarioError
 ATTRIBUTES = ("runtime", "wait", "processors", "estimate", "interval")
 
 
-def _beside_scenario(name: str, info: ValidationInfo) -> str:
+def beside(name: str, base: str | Path) -> str:
     """The path of a file that stands in the scenario's own folder; any other name as it is.
 
     Whether a file exists at all is found out when a run is built, so that a scenario whose trace is
     elsewhere can be loaded and given another one.
     """
-    beside = Path((info.context or {}).get("base", "")) / name
-    return str(beside) if beside.is_file() else name
+    file = Path(base) / name
+    return str(file) if file.is_file() else name
+
+
+def _beside_scenario(name: str, info: ValidationInfo) -> str:
+    return beside(name, (info.context or {}).get("base", ""))
 
 
 TraceFile = Annotated[str, AfterValidator(_beside_scenario)]

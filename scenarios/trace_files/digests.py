@@ -7,6 +7,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
+from gridtune.scenarios.fields.observed import beside
 from gridtune.scenarios.trace_files.find import find_trace
 from gridtune.scenarios.trace_files.records import TraceError
 
@@ -26,8 +27,7 @@ def digests(document: Mapping[str, Any], base: Path) -> dict[str, str]:
         name = workload.get("trace") if isinstance(workload, Mapping) else None
         if isinstance(name, str):
             try:
-                path = base / name if (base / name).is_file() else find_trace(name)
-                with path.open("rb") as file:
+                with find_trace(beside(name, base)).open("rb") as file:
                     found[name] = file_digest(file, "sha256").hexdigest()
             except (TraceError, OSError):
                 continue
