@@ -13,21 +13,15 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, ValidationInfo
 
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.trace_files.find import beside, find_trace
 
 ATTRIBUTES = ("runtime", "wait", "processors", "estimate", "interval")
 
 
-def beside(name: str, base: str | Path) -> str:
-    """The path of a file that stands in the scenario's own folder; any other name as it is.
-
-    Whether a file exists at all is found out when a run is built, so that a scenario whose trace is
+def _beside_scenario(name: str, info: ValidationInfo) -> str:
+    """Whether a file exists at all is found out when a run is built, so that a scenario whose trace is
     elsewhere can be loaded and given another one.
     """
-    file = Path(base) / name
-    return str(file) if file.is_file() else name
-
-
-def _beside_scenario(name: str, info: ValidationInfo) -> str:
     return beside(name, (info.context or {}).get("base", ""))
 
 
@@ -40,8 +34,6 @@ def observed_values(file: str, column: str) -> NDArray[np.float64]:
     Raises:
         ScenarioError: there is no such file or column, or it holds no numbers of 0 or more.
     """
-    from gridtune.scenarios.trace_files.find import find_trace
-
     return _read(find_trace(file), column)
 
 

@@ -7,8 +7,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
-from gridtune.scenarios.fields.observed import beside
-from gridtune.scenarios.trace_files.find import find_trace
+from gridtune.scenarios.trace_files.find import beside, find_trace
 from gridtune.scenarios.trace_files.records import TraceError
 
 

@@ -39,6 +39,12 @@ def find_trace(name: str | PathLike[str], *, base: Path | None = None) -> Path:
     )
 
 
+def beside(name: str, base: str | Path) -> str:
+    """The path of a file that stands in the scenario's own folder; any other name as it is."""
+    file = Path(base) / name
+    return str(file) if file.is_file() else name
+
+
 def _is(path: Path, kind: Callable[[int], bool]) -> bool:
     """Whether something of that kind is there; not so if it cannot be looked at."""
     try:
