@@ -13,7 +13,10 @@ from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios import ScenarioError, load, simulate
 from gridtune.scenarios.calibration import fit, logs
 from gridtune.scenarios.calibration.fit import calibrate
+from gridtune.scenarios.calibration.kept import KeptReplays
 from gridtune.scenarios.calibration.levers import FAMILIES
+from gridtune.scenarios.calibration.logs import read_log
+from gridtune.scenarios.calibration.replays import Replays
 from gridtune.scenarios.calibration.report import _verdict, report_lines
 from gridtune.scenarios.calibration.waits import WEEK, GoodnessOfFit, LoggedWaits, persistence
 from gridtune.scenarios.calibration.written import scenario_text, widened
@@ -458,3 +461,40 @@ def test_the_verdict_names_what_is_nearer_to_the_log_than_the_calibrated_site(pl
         guessed=part(guessed),
     )
     assert _verdict(found, "weeks").endswith(f"(within a factor of 1.25, or a minute){said}")
+
+
+def test_a_calibration_that_is_interrupted_goes_on(log_of, tmp_path, monkeypatch, caplog):
+    log = str(log_of({"kind": "fcfs"}))
+    out, replayed, replay = tmp_path / "site.toml", [], Replays._replayed
+
+    def some(self, values):
+        if len(replayed) == 3:
+            raise KeyboardInterrupt
+        replayed.append(values)
+        return replay(self, values)
+
+    monkeypatch.setattr(Replays, "_replayed", some)
+    with caplog.at_level("INFO", "gridtune"), pytest.raises(KeyboardInterrupt):
+        run_calibration([log], None, None, out)
+    kept = tmp_path / "site.replays"
+    assert not missing(caplog.text, 3, kept)
+    kept.write_text(kept.read_text() + '\n["cut off')
+
+    again = []
+    monkeypatch.setattr(Replays, "_replayed", lambda self, values: again.append(values) or replay(self, values))
+    made = run_calibration([log], None, None, out)
+    assert not kept.exists()
+    count = len(again)
+
+    again.clear()
+    assert run_calibration([log], None, None, tmp_path / "whole.toml")[0] == made[0]
+    assert len(again) == count + 3
+    assert (tmp_path / "whole.toml").read_text() == out.read_text()
+
+
+def test_replays_of_another_log_are_done_again(log_of, tmp_path):
+    path, known = tmp_path / "log.swf", KeptReplays(tmp_path / "kept")
+    for policy in ("fcfs", "easy"):
+        path.write_text(log_of({"kind": policy}).read_text())
+        Replays([read_log(str(path), None, None)], known, {}).tried({})
+    assert len(KeptReplays(tmp_path / "kept")) == 2

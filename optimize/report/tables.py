@@ -132,7 +132,8 @@ def statistics(front: Front) -> Iterator[str]:
         summed = {"mean": "the mean", "worst": "the worst"}.get(archive.robust, archive.robust)
         yield f"Each configuration ran in {len(archive.cases)} scenarios; an objective is {summed} of them."
     for rule in archive.constraints:
-        broken = sum(tightest(rule, one.cases).excess > 0 for one in archive.evaluations if one.cases)
+        known = [cases for one in archive.evaluations if (cases := one.checked_cases)]
+        broken = sum(tightest(rule, cases).excess > 0 for cases in known)
         bound = f"{label(rule.metric)} {rule.relation} {amount(rule.bound, as_objective(rule))}"
         yield f"Constraint: {bound}; {counted(broken, 'configuration')} outside."
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gridtune.scenarios.calibration.waits import WEEK, Flags, Floats
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.trace_files.digests import sha256_of
 from gridtune.scenarios.trace_files.find import find_trace
 from gridtune.scenarios.trace_files.reading import read_trace
 from gridtune.scenarios.trace_files.records import Keep
@@ -29,6 +30,7 @@ class Log:
     Attributes:
         trace: as it was named.
         path: where it is.
+        digest: SHA-256 of the file.
         submit, wait, runtime, estimate: s; the estimate is the run time where the log has none.
         processors: of each job.
         users, queues: whose they are, and where they waited.
@@ -42,6 +44,7 @@ class Log:
 
     trace: str
     path: Path
+    digest: str
     submit: Floats
     wait: Floats
     runtime: Floats
@@ -136,8 +139,8 @@ def read_log(
     clock = clock_of(logged)
     since = None if clock is None else clock + logged.jobs[(first or 1) - 1].submit
     return Log(
-        trace, path, columns.submit, columns.wait, columns.runtime, estimate, columns.processors, users,
-        queues, known, size, said, np.array(rows), first, last, since,
+        trace, path, sha256_of(path), columns.submit, columns.wait, columns.runtime, estimate,
+        columns.processors, users, queues, known, size, said, np.array(rows), first, last, since,
     )  # fmt: skip
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.metadata import version
 from math import ceil
 from time import monotonic
 from typing import Any
@@ -66,7 +67,8 @@ class Replays:
         cut: int | None = None,
     ) -> None:
         self.logs, self._known, self._cut = logs, known, cut
-        self._which = f"{[(one.trace, one.size, one.first, one.last) for one in logs]} {cut} {dict(given)}"
+        which = [(one.digest, one.size, one.first, one.last) for one in logs]
+        self._which = f"{version('gridtune')} {which} {cut} {dict(given)}"
         self.waits = LoggedWaits.join(
             [LoggedWaits.of(one.submit, one.wait, one.runtime, one.processors) for one in logs]
         )
@@ -93,7 +95,7 @@ class Replays:
             begun = monotonic()
             if key not in self._known:
                 self._known[key] = self._replayed(values)
-            one = self._done[settings] = self._known[key]
+            one = self._done[settings] = replace(self._known[key], values=values)
             if self.runs == 1 and self._cut is None and (took := monotonic() - begun) > 1.0:
                 log.info(
                     f"a replay of {len(self.waits.wait):,} jobs takes {took:.0f} s; some 40 are to come (-v)"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from gridtune.plain_text import argument, hidden
+from gridtune.plain_text import argument, counted, hidden
 from gridtune.scenarios.calibration.fit import calibrate
+from gridtune.scenarios.calibration.kept import KeptReplays
 from gridtune.scenarios.calibration.replays import SITE
 from gridtune.scenarios.calibration.report import as_json, report_lines
 from gridtune.scenarios.calibration.written import scenario_text
@@ -15,6 +17,8 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.text import terminal_width, wrapped
 from gridtune.scenarios.slurm import SlurmSeed, slurm_seed
 from gridtune.scenarios.whole_files import replace_text
+
+log = logging.getLogger("gridtune")
 
 
 def run_calibration(
@@ -33,13 +37,15 @@ def run_calibration(
         traces: the logs.
         nodes: processors, instead of those that the log names.
         last: number of the last job to use.
-        out: file of the scenario, if it is to be written.
+        out: file of the scenario, if it is to be written. Beside it, replays are kept until it is there, so
+            that an interrupted calibration goes on.
         slurm: slurm.conf of the site, whose settings are tried first.
         qos: what `sacctmgr -P show qos` printed there.
         every: whether the text has quantiles, classes and single logs, too.
 
     Raises:
         ScenarioError: see `calibrate`; or the file exists or cannot be written.
+        KeyboardInterrupt: finished replays are kept.
     """
     if out is not None:
         if fault := hidden(str(out)):
@@ -53,22 +59,29 @@ def run_calibration(
     if qos is not None and slurm is None:
         raise ScenarioError(f"{qos}: is read beside a slurm.conf; give --slurm FILE, too")
     seed = None if slurm is None else slurm_seed(slurm, qos)
+    kept = None if out is None else KeptReplays(out.with_suffix(".replays"))
     given: dict[str, Any] = {} if seed is None else {f"{SITE}.{key}": one for key, one in seed.site.items()}
-    found = calibrate(
-        *traces,
-        nodes=nodes,
-        last=last,
-        given=given,
-        seeds=() if seed is None else (seed.policy,),
-        size=None if seed is None else seed.processors,
-    )
+    try:
+        found = calibrate(
+            *traces,
+            nodes=nodes,
+            last=last,
+            known=kept,
+            given=given,
+            seeds=() if seed is None else (seed.policy,),
+            size=None if seed is None else seed.processors,
+        )
+    except KeyboardInterrupt:
+        if kept:
+            log.info(f"note: {counted(len(kept), 'replay')} kept in {kept.path}; the same command continues")
+        raise
     lines = list(report_lines(found, every=every))
     if slurm is not None and seed is not None:
         said = (*(f"{slurm}: {line}" for line in found.denied), *slurm_lines(slurm, seed))
         lines += wrapped(said, terminal_width())
-    if out is not None:
-        text = scenario_text(found, last, slurm=slurm is not None)
-        replace_text(out, text)
+    if out is not None and kept is not None:
+        replace_text(out, scenario_text(found, last, slurm=slurm is not None))
+        kept.remove()
         lines.append(f"{out}: written; `gridtune search {argument(out)}` goes on from it")
         if len(traces) > 1:
             lines.append(f"It replays only the first log, {traces[0]}.")

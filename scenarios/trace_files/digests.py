@@ -26,8 +26,13 @@ def digests(document: Mapping[str, Any], base: Path) -> dict[str, str]:
         name = workload.get("trace") if isinstance(workload, Mapping) else None
         if isinstance(name, str):
             try:
-                with find_trace(beside(name, base)).open("rb") as file:
-                    found[name] = file_digest(file, "sha256").hexdigest()
+                found[name] = sha256_of(find_trace(beside(name, base)))
             except (TraceError, OSError):
                 continue
     return found
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,53 @@
+"""Replays of a calibration that are kept in a file, so that one that was interrupted goes on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from gridtune.scenarios.calibration.replays import Tried
+from gridtune.scenarios.errors import ScenarioError
+
+LINE = TypeAdapter(tuple[str, Tried])
+
+
+class KeptReplays(dict[str, Tried]):
+    """What replays gave, by logs and settings: a line of JSON each. A line that is cut off is left out.
+
+    Args:
+        path: of the file, which need not exist.
+
+    Raises:
+        ScenarioError: the file cannot be read, or a replay cannot be added.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+        try:
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from error
+        for line in lines:
+            try:
+                key, tried = LINE.validate_python(json.loads(line))
+            except (ValueError, ValidationError):
+                continue
+            super().__setitem__(key, tried)
+
+    def __setitem__(self, key: str, tried: Tried) -> None:
+        super().__setitem__(key, tried)
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(f"\n{json.dumps([key, asdict(tried)])}")  # what was cut off is a line of its own
+        except OSError as error:
+            raise ScenarioError(f"{self.path}: cannot be written: {error.strerror or error}") from error
+
+    def remove(self) -> None:
+        """Remove the file: the calibration is over."""
+        self.path.unlink(missing_ok=True)
