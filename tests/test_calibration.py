@@ -481,7 +481,12 @@ def test_a_calibration_that_is_interrupted_goes_on(log_of, tmp_path, monkeypatch
     kept.write_text(kept.read_text() + '\n["cut off')
 
     again = []
-    monkeypatch.setattr(Replays, "_replayed", lambda self, values: again.append(values) or replay(self, values))
+
+    def counted(self, values):
+        again.append(values)
+        return replay(self, values)
+
+    monkeypatch.setattr(Replays, "_replayed", counted)
     made = run_calibration([log], None, None, out)
     assert not kept.exists()
     count = len(again)
