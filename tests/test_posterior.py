@@ -232,3 +232,7 @@ def test_where_effects_are_the_same_for_all_they_are_taken_so():
     assert _in_proportion(np.exp(values[:, 0] / 10), seen) == 1
     assert _in_proportion(-np.exp(values[:, 0] / 10), seen) == -1
     assert _in_proportion(np.exp(values[:, 0] / 10) - 3, seen) == 0, "not all are of one sign"
+    some = np.arange(40)[:, None] < [40] + [gaussian_process.FEWEST_REPEATED] * 6
+    assert _in_proportion(np.exp(values[:, 0] / 10), some) == 1
+    some[0, 1:] = False
+    assert _in_proportion(np.exp(values[:, 0] / 10), some) == 0, "too few were repeated"

@@ -43,6 +43,7 @@ from gridtune.optimize.replication.compare import (
 from gridtune.threads import one_thread
 
 FEWEST = 3  # configurations: beside the baseline, one says nothing of how much means vary
+FEWEST_REPEATED = 10  # configurations: of fewer, runs do not say whether noise grows with the means
 DRAWS = 1000
 REPLAYS, REPLAYED = 5, 200  # studies that are simulated, and draws of each
 JOINT = 400  # configurations that are modelled, at most: the best ones, layer by layer
@@ -260,10 +261,10 @@ def _in_proportion(runs: Array, seen: Array) -> int:
     Source: G. Box and D. Cox, An Analysis of Transformations, JRSS B 26(2), 1964 (of their powers 0 and 1);
         N. Duan, Smearing Estimate, JASA 78, 1983 (means of what was transformed).
     """
-    sign = one_sign(runs[seen])
-    again = seen & (seen.sum(axis=1) > 1)[:, None]
-    if not sign:
+    sign, repeated = one_sign(runs[seen]), seen.sum(axis=1) > 1
+    if not sign or repeated.sum() < FEWEST_REPEATED:
         return 0
+    again = seen & repeated[:, None]
     logs = np.log(np.where(seen, sign * runs, 1.0))
     squares = [float((explained(one, seen)[2][again] ** 2).sum()) for one in (runs, logs)]
     if min(squares) <= 0:

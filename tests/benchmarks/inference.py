@@ -28,7 +28,7 @@ from tests.benchmarks.search_quality import judged
 
 RUNS = 100
 SEEDS = {"stand-in": 20, "dirac-wide": 16, "egee-sites": 20}  # searches, from `FIRST` on
-FIRST = 301
+FIRST = 401
 WHOLE = "nothing"
 SHOWN = {
     "true hypervolume": "volume", "Brier score of P": "brier", "coverage": "coverage",
