@@ -40,7 +40,9 @@ OF_SEARCHES = {  # what else draws pictures of these pages
 }
 CALIBRATION = ("scenarios/calibration",)
 CLAIMED = "diet/[!a]* dirac/[!a]* egee/[!a]* cigri/[!a]* deadline/[!a]* batch/*"  # none in an afternoon
-RUNS = "[!s]*/*"  # names of all results of runs; those of searches are `search NAME`
+RUNS = "[!s]*/*"  # names of all results of runs; those of searches are `search NAME`, `search long NAME`
+LONG = "search long*"  # where at least eight configurations were validated
+LOGS = f"batch/* search batch/* {LONG}"
 BENCH = "python -m tests.benchmarks."
 SIGNAL = "batch/replay cigri/search dirac/search egee/search federation/small federation/lcg-week"
 WEEK = "--scenario federation/lcg-week --runs 160 --seeds 1 --validation 5 --samplers auto"
@@ -86,7 +88,7 @@ MEASURED = (
     ),
     found(
         "saboteurs.json",
-        "federation/* search*",
+        RUNS,
         "bench_saboteurs --work WORK",
         "bench_saboteurs --work WORK --rows docs/data/saboteurs.json",
     ),
@@ -104,11 +106,11 @@ MEASURED = (
             for how in ("", "--alone", "--alone --sampler random --seeds 301-304")
         ),
     ),
-    found("answers.json", "search*", "answers --work WORK --rows docs/data/answers.json"),
-    found("recommended.jsonl", "search*", "recommended"),
+    found("answers.json", LONG, "answers --work WORK --rows docs/data/answers.json"),
+    found("recommended.jsonl", LONG, "recommended"),
     found("inference.jsonl", "search*", "inference --rows docs/data/inference.jsonl"),
-    found("estimates.jsonl", "search*", "estimates --rows docs/data/estimates.jsonl"),
-    found("federation.json", "search*", "federation --work WORK --rows docs/data/federation.json"),
+    found("estimates.jsonl", LONG, "estimates --rows docs/data/estimates.jsonl"),
+    found("federation.json", LONG, "federation --work WORK --rows docs/data/federation.json"),
     found(
         "federation_week.json",
         "federation/lcg-week search*",
@@ -134,20 +136,20 @@ MEASURED = (
     ),
     found(
         "held_out.json",
-        "batch/* search*",
+        LOGS,
         "held_out --work WORK --rows docs/data/held_out.json",
         needs="real traces",
     ),
     found(
         "my_log.json",
-        "batch/* search*",
+        LOGS,
         "my_log --work WORK --rows docs/data/my_log.json",
         code=CALIBRATION,
         needs="real traces",
     ),
     found(
         "my_log_slurm.json",
-        "batch/* search*",
+        LOGS,
         "my_log --slurm 100000 --work WORK --rows docs/data/my_log_slurm.json",
         code=CALIBRATION,
         needs="real traces",
@@ -186,7 +188,7 @@ def drawn() -> list[Evidence]:
         if page.stem in SYSTEMS:
             results = (f"{page.stem}/*",)
         elif name in OF_SEARCHES:
-            results, code = (RUNS, "search*"), (PLOTS, OF_SEARCHES[name])
+            results, code = (RUNS, LONG), (PLOTS, OF_SEARCHES[name])
         for picture in pictures(page):
             program = "watch_picture.py" if picture.name == WATCH else f"figures.py {name}"
             path = picture.relative_to(DOCS).as_posix()

@@ -43,7 +43,7 @@ from gridtune.optimize.replication.compare import (
 from gridtune.threads import one_thread
 
 FEWEST = 3  # configurations: beside the baseline, one says nothing of how much means vary
-FEWEST_REPEATED = 10  # configurations: of fewer, runs do not say whether noise grows with the means
+FEWEST_REPEATED = 8  # configurations, as in a round of validation: fewer do not say if noise grows with means
 DRAWS = 1000
 REPLAYS, REPLAYED = 5, 200  # studies that are simulated, and draws of each
 JOINT = 400  # configurations that are modelled, at most: the best ones, layer by layer
