@@ -12,6 +12,7 @@ from gridtune.scenarios.errors import ScenarioError
 CONFIGURATIONS = 100  # evaluations of a search of which nothing is said
 SEARCH, VALIDATION = 0.85, 0.925  # shares of runs and time after which search and validation end
 KEPT, KEPT_OF_TIME = 1 / 4, 1 / 3  # of all runs for recommendations, at most; the latter under a time limit
+MOST_OF_TIME = 1 / 2  # where less confirms none
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -57,21 +58,25 @@ class Meter:
         reserve: runs that are left to validation in any case; 0 if the search may take all.
         confirming: runs that search and validation leave to recommendations, if that is at most `KEPT` (or
             `KEPT_OF_TIME`) of all; else that share.
+        least: of these, without which none is confirmed. A limit of time that allows less in that share
+            leaves them all the same, up to `MOST_OF_TIME`; beyond it, nothing.
     """
 
-    def __init__(self, budget: Budget, reserve: int = 0, confirming: int = 0) -> None:
-        self.budget, self._reserve, self._confirming = budget, reserve, confirming
+    def __init__(self, budget: Budget, reserve: int = 0, confirming: int = 0, least: int = 0) -> None:
+        self.budget, self._reserve, self._confirming, self._least = budget, reserve, confirming, least
         self._began = time.monotonic()
+        self._ends = SEARCH  # share of the time after which the search does
 
     def left_to_search(self, spent: int) -> int:
         """Runs left of those that find configurations, once some are spent."""
         left = self.left(spent, SEARCH if self._reserve else 1.0)
-        return min(left, max(0, self.left(spent) - self._reserve - self._kept(spent)))
+        rest, kept = self.left(spent), self._kept(spent)
+        self._ends = min(SEARCH, 1 - kept / (spent + rest)) if spent + rest else SEARCH
+        return min(left, max(0, rest - self._reserve - kept))
 
     def late(self) -> bool:
         """Whether no time is left to find configurations: some may take far longer than those before."""
-        share = 1 - KEPT_OF_TIME if self._confirming else SEARCH
-        return self.budget.seconds is not None and self._now() >= share * self.budget.seconds
+        return self.budget.seconds is not None and self._now() >= self._ends * self.budget.seconds
 
     def left_to_validate(self, spent: int) -> int:
         """Runs left of those that find and validate configurations, once some are spent."""
@@ -83,8 +88,13 @@ class Meter:
 
     def _kept(self, spent: int) -> int:
         """Runs for confirming recommendations."""
-        share = KEPT if self.budget.seconds is None else KEPT_OF_TIME
-        return min(self._confirming, int(share * (spent + self.left(spent))))
+        runs = spent + self.left(spent)
+        if self.budget.seconds is None:
+            return min(self._confirming, int(KEPT * runs))
+        most = int(KEPT_OF_TIME * runs)
+        if most < self._least:
+            most = self._least if self._least <= MOST_OF_TIME * runs else 0
+        return min(self._confirming, most)
 
     def left(self, spent: int, share: float = 1.0) -> int:
         """Runs left of a share of them, once some are spent; no more than the time allows at this pace."""

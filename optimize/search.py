@@ -184,7 +184,8 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     if config.time is None:
         replay = float(replay > 0)  # a run is a run, unless time counts
     reserve = _reserve(settings, config)
-    meter = Meter(budget, reserve, _confirming(settings, config, replay))
+    least = _least(settings, replay)
+    meter = Meter(budget, reserve, _confirming(settings, config, replay), least)
     kind = samplers()[settings.sampler]
     sampler = kind(settings.space, settings.objectives, settings.seed, settings.batch)
     earlier = study.rows[: _earlier(study, budget, fixed)]
@@ -205,7 +206,6 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     checking = meter.left_to_validate(searched)
     enough = not budget.runs or (checking >= reserve and meter.left(searched) - checking >= LEAST)
     checks = meter.left_to_validate if enough else meter.left
-    least = _least(settings, replay)
     Validation(running, lambda: left(checks, CHECKED), fixed, lambda: left(meter.left) - least).validate()
     found: tuple[Recommendation, ...] = ()
     # Those of an earlier search that is continued.
