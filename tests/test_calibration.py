@@ -503,3 +503,29 @@ def test_replays_of_another_log_are_done_again(log_of, tmp_path):
         path.write_text(log_of({"kind": policy}).read_text())
         Replays([read_log(str(path), None, None)], known, {}).tried({})
     assert len(KeptReplays(tmp_path / "kept")) == 2
+
+
+def test_a_file_that_holds_no_replays_is_left_alone(log_of, tmp_path):
+    notes = tmp_path / "site.replays"
+    notes.write_text("my notes\n")
+    with pytest.raises(ScenarioError, match=r"site\.replays: holds no replays"):
+        run_calibration([str(log_of({"kind": "fcfs"}))], None, None, tmp_path / "site.toml")
+    assert notes.read_text() == "my notes\n"
+
+
+def test_a_scenario_that_came_meanwhile_is_not_written_over(log_of, tmp_path, monkeypatch):
+    out, replay = tmp_path / "site.toml", Replays._replayed
+
+    def elsewhere(self, values):
+        out.write_text("another")
+        return replay(self, values)
+
+    monkeypatch.setattr(Replays, "_replayed", elsewhere)
+    with pytest.raises(ScenarioError, match="exists already"):
+        run_calibration([str(log_of({"kind": "fcfs"}))], None, None, out)
+    assert out.read_text() == "another"
+
+
+@pytest.mark.parametrize("out", [".", ""])
+def test_a_scenario_needs_a_name(out):
+    refused("calibrate", "log.swf", "--out", out)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind, ttest_rel
 
+from gridtune.model.metrics.registry import definition
 from gridtune.optimize.api import open_study
 from gridtune.optimize.commands.compare import (
     OWN_RUNS,
@@ -15,6 +16,7 @@ from gridtune.optimize.commands.compare import (
     Row,
     SavedRun,
     _runs,
+    _workloads,
     basis,
     compare_text,
     compared,
@@ -260,6 +262,31 @@ def test_what_gets_worse_is_listed_before_what_gets_better_and_counted_if_it_is_
     assert set(shown[13:]) <= {f"m{k}" for k in range(20)}
     some = " ".join(compare_text(replace(made, rows=rows[20:] * 2), 80).split())
     assert re.search(r"Not listed: \d+ more changes \(\d+ for the worse by over a tenth\)", some)
+
+
+def test_over_a_tenth_is_of_the_first():
+    made = Comparison("a", "b", "runs", "", [
+        Row(compared(Objective(f"m{k}", "minimize", ""), (100.0,), (to,), common=True))
+        for k, to in enumerate([110.5] * 40)
+    ])  # fmt: skip
+    assert re.search(r"\((\d+) for the worse by over a tenth\)", " ".join(compare_text(made, 80).split()))
+
+
+def test_sums_over_different_jobs_are_not_judged_nor_is_a_promise_a_different_job():
+    def saved(jobs, **workload):
+        known = {"workload": [{"name": "log", "trace": "/a/log.swf", **workload}]}
+        values = {"jobs.size-small": jobs, "completed": jobs, "unhappy_users": 5.0, "waiting_mean": jobs}
+        metrics = {name: {"values": [one], "unit": definition(name).unit} for name, one in values.items()}
+        return SavedRun(scenario="s", seed=1, workloads=_workloads(known), metrics=metrics)
+
+    def judged(first, second):
+        return {row.change.metric.name for row in _runs(first, second)[1] if row.judged}
+
+    assert judged(saved(40.0), saved(40.0)) >= {"completed", "unhappy_users", "waiting_mean"}
+    assert judged(saved(40.0), saved(20.0)) == {"waiting_mean"}
+    bound = saved(40.0, trace="log.swf", response_bound={"factor": 10.0})
+    assert _runs(saved(40.0), bound)[2] == []
+    assert _runs(saved(40.0), saved(40.0, trace="/a/other.swf"))[2] == ["workload.log.trace"]
 
 
 def test_differences_of_shares_are_in_percentage_points():

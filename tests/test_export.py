@@ -8,14 +8,17 @@ import pytest
 from gridtune.optimize.api import open_study
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.commands.front import FrontRequest, differences, exported, show_front
+from gridtune.optimize.recommend.harm import harms_of_replay
 from gridtune.optimize.records.recommendation import ParameterChange
 from gridtune.optimize.report.frame import rows
 from gridtune.optimize.report.numbers import relative
+from gridtune.optimize.report.recommended import harm_text
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.execution.replicate import replicate
 from gridtune.scenarios.workers.pool import Pool
 from search_toys import VARY, toy
+from tests.facts import missing
 from tests.fronts import COMPLETED, advised
 
 SMALL = {"workload.count": 3, "client.dispatch": "ethic"}
@@ -71,6 +74,13 @@ def test_what_to_change_in_words(kept, monkeypatch):
     assert f"client.n_submit  {legacy.values['client.n_submit']}" in text
     assert max(map(len, text.splitlines())) <= 80
     assert text.startswith("Worse in the runs of the search: ")
+    worse = [harm_text(replace(one, replay=False)) for one in harms_of_replay(
+        kept.archive.standing.metrics, legacy.metrics
+    )]  # fmt: skip
+    assert len(worse) > 5
+    assert not missing(" ".join(text.split()), *worse)
+    head = exported(kept, str(legacy.number)).partition("\n\n")[0]
+    assert not missing(head, *worse), "who takes the scenario sees its harm, too"
     assert differences(kept, "baseline").startswith("Nothing to change")
     monkeypatch.setenv("COLUMNS", "60")
     assert max(map(len, differences(kept, str(legacy.number)).splitlines())) <= 60

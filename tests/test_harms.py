@@ -69,7 +69,9 @@ def test_what_is_worse_in_fewer_replications_is_not_told(count, worse, told):
     assert harms_in_some({"waited_max": zero}, {"waited_max": [1e-13] * count}, ()) == ()
 
 
-@pytest.mark.parametrize("name", ["global_wait_mean", "campaign_unfairness", "refused", "meta_waiting_mean"])
+@pytest.mark.parametrize(
+    "name", ["global_wait_mean", "campaign_unfairness", "refused", "meta_waiting_mean", "preempted_jobs"]
+)
 def test_what_a_system_adds_is_told_too(name, monkeypatch):
     monkeypatch.setitem(METRICS, name, Definition("", "minimize", "", 0.0))
     assert told(name, (100 + NOISE).tolist(), (140 - NOISE).tolist()) == [name]

@@ -471,6 +471,23 @@ def test_a_quarter_of_all_runs_is_kept_at_most():
     assert Meter(Budget(limits.BUDGET, 100), 8).left_to_search(0) == 85
 
 
+@pytest.mark.parametrize(
+    ("pace", "searched"),
+    [
+        (1.0, 66),  # of 100 runs a third is kept: more than the 30 without which nothing is confirmed
+        (0.7, 40),  # of 70 these 30, more than a third
+        (0.5, 42),  # of 50 none: they would be more than half
+    ],
+)
+def test_a_short_time_keeps_what_one_recommendation_takes_or_nothing(monkeypatch, pace, searched):
+    meter = Meter(Budget(limits.BUDGET, seconds=100.0), 0, 80, 30)
+    now = [0.0]
+    monkeypatch.setattr(Meter, "_now", lambda self: now[0])
+    while meter.left_to_search(int(pace * now[0])) and not meter.late():
+        now[0] += 1 / pace
+    assert int(pace * now[0]) == pytest.approx(searched, abs=1)
+
+
 def test_waits_of_classes_are_judged_by_their_means_not_by_each_runs_worst():
     guard = Constraint(EXCESS_WAIT, "<=", 0.0, "s")
     classes = [f"{EXCESS_WAIT}.short", f"{EXCESS_WAIT}.long"]

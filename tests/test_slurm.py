@@ -225,9 +225,11 @@ def test_usual_lines_that_do_not_decide_who_starts_when_are_passed_over(tmp_path
             "CompleteWait=300", "Licenses=matlab:2", "SuspendTime=600", "ResumeTimeout=900", "GresTypes=gpu",
             "JobSubmitPlugins=lua", "TopologyPlugin=topology/tree", "SelectType=select/linear",
             "SelectTypeParameters=CR_Core_Memory", "PreemptMode=GANG", "OfTomorrow=yes",
-            "PartitionName=b AllowAccounts=a17", "PartitionName=b ExclusiveUser=YES",
-            "PartitionName=b MinNodes=2",
         )),
+        *((f"PartitionName=b Nodes=ALL {word}", f"PartitionName=b {word}") for word in (
+            "AllowAccounts=a17", "ExclusiveUser=YES", "MinNodes=2",
+        )),
+        ("PartitionName=b", "PartitionName=b Nodes: none: left out"),
         (
             "AccountingStorageEnforce=limits",
             "AccountingStorageEnforce=limits: limits of associations are not read",
@@ -276,11 +278,14 @@ def test_flags_of_a_qos_are_named(tmp_path):
     assert list(slurm_seed(conf, qos).without) == ["QOS normal flags NoReserve"]
 
 
-@pytest.mark.parametrize(("weight", "factor"), [("abc", "1.0"), ("1", "abc")])
-def test_what_is_no_number_is_said_wherever_it_is(tmp_path, weight, factor):
+@pytest.mark.parametrize(
+    ("weight", "factor", "said"),
+    [("abc", "1.0", "PriorityWeightQOS=abc"), ("1", "abc", "QOS normal: usagefactor=abc")],
+)
+def test_what_is_no_number_is_said_wherever_it_is(tmp_path, weight, factor, said):
     conf = _written(tmp_path, "slurm.conf", f"PriorityWeightQOS={weight}\n")
     qos = _written(tmp_path, "qos", qos_row(name="normal", usagefactor=factor))
-    with pytest.raises(ScenarioError, match=r"a number was expected: .*'abc'"):
+    with pytest.raises(ScenarioError, match=f"{said}: a number was expected"):
         slurm_seed(conf, qos)
 
 
@@ -307,7 +312,10 @@ def test_policies_by_hand(tmp_path, text, expected):
 
 def test_tiers_stay_tiers_and_job_factors_are_weighed(tmp_path):
     head = "PriorityType=priority/multifactor\nPriorityWeightPartition=50\nPriorityWeightAge=10\n"
-    rows = ("PartitionName=a MaxTime=10 PriorityTier=9 PriorityJobFactor=2", "PartitionName=b MaxTime=20")
+    rows = (
+        "PartitionName=DEFAULT Nodes=ALL", "PartitionName=a MaxTime=10 PriorityTier=9 PriorityJobFactor=2",
+        "PartitionName=b MaxTime=20",
+    )  # fmt: skip
     seed = slurm_seed(_written(tmp_path, "tiers", head + "\n".join(rows)))
     assert [queue["priority"] for queue in seed.site["queue"]] == [9.0, 1.0]
     assert "weight_queue" not in seed.policy

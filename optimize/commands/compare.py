@@ -40,6 +40,8 @@ OWN_RUNS = "Hypervolumes are of estimated means; other values, of each configura
 SPARE = 3  # lines for the head of the table
 MOST = 3  # settings of workloads that are named
 JOBS = "jobs.size-"  # metrics: how many jobs of a class there are, whatever becomes of them
+SUMS = {"jobs", "users", "kills", "preemptions"}  # units: the more jobs there are, the more
+PROMISES = {"response_bound"}  # keys of workloads that make no jobs
 NAME = 20  # columns that names have at least
 SUBJECTS = "a study, the folder of `gridtune run --out`, or the JSON that `gridtune run --format json` prints"
 
@@ -233,8 +235,9 @@ def _rank(row: Row) -> tuple[bool, bool, float]:
 
 
 def _harms(row: Row) -> bool:
-    """Whether the second is worse by over a tenth, significantly or not."""
-    return row.better is False and row.change.relative > LEAST
+    """Whether the second is worse by over a tenth of the first, significantly or not."""
+    one = row.change
+    return row.better is False and abs(one.difference.mean) > LEAST * abs(one.start)
 
 
 def basis(made: Comparison, names: tuple[str, str]) -> str:
@@ -306,9 +309,17 @@ def _saved(metrics: Path, about: Path) -> SavedRun:
 
 
 def _workloads(resolved: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of workloads, overlays and the queue, and the horizon, by path."""
+    """Settings of workloads, overlays and the queue that make jobs, and the horizon, by path.
+
+    Of a trace only its name counts: it may be found by different paths.
+    """
     parts = [(part, one) for part in ("workload", "overlay") for one in resolved.get(part) or ()]
-    named = {f"{part}.{one['name']}.{key}": one[key] for part, one in parts for key in one}
+    named = {
+        f"{part}.{one['name']}.{key}": Path(one[key]).name if key == "trace" and one[key] else one[key]
+        for part, one in parts
+        for key in one
+        if key not in PROMISES
+    }
     return {"horizon": resolved.get("horizon"), "queue": resolved.get("queue"), **named}
 
 
@@ -368,8 +379,10 @@ def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str]]:
             direction, step = (meaning.direction, meaning.resolution) if meaning else ("minimize", 0.0)
             metric = Objective(name, direction, first.unit, step)
             one = compared(metric, first.values, second.values, common=not apart)
-            # Unknown metrics, and those that say nothing of a grid, have no better direction.
-            rows.append(Row(one, judged=meaning is not None and name not in IDLE))
+            # Unknown metrics, those that say nothing of a grid, and sums over other jobs have no better
+            # direction.
+            other = bool(counts) and first.unit in SUMS
+            rows.append(Row(one, judged=meaning is not None and name not in IDLE and not other))
     return apart, rows, jobs or counts
 
 

@@ -16,7 +16,7 @@ from gridtune.optimize.explanation.explain import find_configuration
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.harm import harms_of_replay
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.records.recommendation import Harm, ParameterChange
+from gridtune.optimize.records.recommendation import ParameterChange
 from gridtune.optimize.records.values import key
 from gridtune.optimize.report import numbers
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
@@ -35,7 +35,6 @@ from gridtune.scenarios.results.json_text import to_json
 from gridtune.scenarios.results.text import terminal_width, wrapped
 from gridtune.scenarios.slurm import slurm_changes
 
-HARMS = 5  # of an unconfirmed configuration
 PREFERRED = "preferred"  # the first of `--prefer`
 
 
@@ -161,6 +160,7 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
         f"Configuration {row.number}{title} of the study {study.name}",
         f"of the scenario {study.settings.scenario.name}, searched by gridtune with seed {seed} "
         f"({study.settings.sampler}, {len(study.archive.evaluations)} configurations)",
+        *_harm(row),
         *_provenance(row),
         f"The search ran it as `gridtune run` does with --seed {seed} --replications {replications}."
         if scenario is searched
@@ -209,11 +209,7 @@ def _sum(row: Row) -> Iterator[str]:
     """What all changes together do, harm first, and what is left out."""
     if said := refusal(row.front.archive, row.number):
         yield f"Not recommended: {said}"
-    if row.advice is not None:
-        yield from (f"Worse: {harm_text(one)}" for one in row.advice.harms)
-    elif worse := _unconfirmed(row):
-        more = f"; and {len(worse) - HARMS} more" * (len(worse) > HARMS)
-        yield f"Worse in the runs of the search: {'; '.join(map(harm_text, worse[:HARMS]))}{more}"
+    yield from _harm(row)
     if row.differences:
         told = [
             f"{metric_label(one)} {numbers.change(row.differences[one.name], row.baseline(one), one)}"
@@ -227,12 +223,15 @@ def _sum(row: Row) -> Iterator[str]:
         yield ""
 
 
-def _unconfirmed(row: Row) -> list[Harm]:
-    """What is worse than in the baseline by more than a tenth, by means that nothing has confirmed."""
+def _harm(row: Row) -> Iterator[str]:
+    """What is worse than in the baseline by more than a tenth, a line each; by means that nothing has
+    confirmed, where the configuration is not recommended."""
     start, one = row.front.archive.standing, row.evaluation
-    if start is None or one is None:
-        return []
-    return [replace(harm, replay=False) for harm in harms_of_replay(start.metrics, one.metrics)]
+    if row.advice is not None:
+        yield from (f"Worse: {harm_text(harm)}" for harm in row.advice.harms)
+    elif start is not None and one is not None:
+        for harm in harms_of_replay(start.metrics, one.metrics):
+            yield f"Worse in the runs of the search: {harm_text(replace(harm, replay=False))}"
 
 
 def _listed(study: Study, row: Row, changes: Sequence[ParameterChange]) -> Iterator[str]:

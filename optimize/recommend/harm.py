@@ -29,6 +29,7 @@ WATCHED = {  # words of a metric's name: how users and their work fare, not what
     "wait", "waiting", "waited", "response", "turnaround", "slowdown", "completed", "executed", "goodput",
     "effort", "unhappy", "unfairness", "satisfaction", "shortfall", "lost", "failed", "killed", "missed",
     "late", "rejected", "rejection", "refused", "expired", "dropped", "abandoned", "unfinished",
+    "preempted",
 }  # fmt: skip
 
 

@@ -21,7 +21,7 @@ class KeptReplays(dict[str, Tried]):
         path: of the file, which need not exist.
 
     Raises:
-        ScenarioError: the file cannot be read, or a replay cannot be added.
+        ScenarioError: the file cannot be read or is another's, or a replay cannot be added.
     """
 
     def __init__(self, path: Path) -> None:
@@ -39,6 +39,8 @@ class KeptReplays(dict[str, Tried]):
             except (ValueError, ValidationError):
                 continue
             super().__setitem__(key, tried)
+        if any(lines) and not self:
+            raise ScenarioError(f"{path}: holds no replays; remove it or give another name")
 
     def __setitem__(self, key: str, tried: Tried) -> None:
         super().__setitem__(key, tried)

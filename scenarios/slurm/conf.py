@@ -156,6 +156,23 @@ def _lines(path: Path) -> Iterator[str]:
             yield kept
 
 
+def number(line: Line, key: str, default: str, of: str = "") -> float:
+    """A number of a line; of a key in its usual case.
+
+    Args:
+        of: whose line it is, if that has to be said.
+
+    Raises:
+        ScenarioError: it is none.
+    """
+    text = line.get(key.lower()) or default
+    try:
+        return float(text)
+    except ValueError:
+        where = f"{of}: " if of else ""
+        raise ScenarioError(f"{where}{key}={text:.40}: a number was expected") from None
+
+
 def seconds(text: str, unit: float = 60.0) -> float:
     """A time as Slurm writes it: [days-]hours:minutes:seconds, minutes:seconds, a number of units, or no end.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.slurm.conf import Line, SlurmConf, read_conf, read_qos, seconds
+from gridtune.scenarios.slurm.conf import Line, SlurmConf, number, read_conf, read_qos, seconds
 from gridtune.scenarios.slurm.known import BACKFILL, FLAGS, NODES, OPTIONS, PARTITIONS, QOS, WEIGHTS
 
 NO_DECAY = 1e12  # s, a half-life after which nothing has faded
@@ -64,7 +64,7 @@ def _policy(conf: SlurmConf) -> dict[str, Any]:
     made: dict[str, Any] = {"kind": "priority", "weight_age": 0.0}
     option = conf.options.get
     if option("prioritytype", "").lower() != "priority/basic":
-        weights = {ours: float(option(theirs, "0")) for theirs, ours in WEIGHTS.items()}
+        weights = {ours: number(conf.options, theirs, "0") for theirs, ours in WEIGHTS.items()}
         if _tiers(conf):  # which decide before all weights
             weights["weight_queue"] = 0.0
         largest = max(weights.values())
@@ -77,13 +77,13 @@ def _policy(conf: SlurmConf) -> dict[str, Any]:
             made |= dict(_fair_share(conf))
     asked = BACKFILL | conf.parameters
     builtin = option("schedulertype", "sched/backfill").lower() == "sched/builtin"
-    if builtin or float(asked["bf_interval"]) < 0:
+    if builtin or number(asked, "bf_interval", "") < 0:
         return made | {"reservations": 0}
     return made | {
-        "reservations": int(asked["bf_job_part_count_reserve"]) or "all",
-        "interval": float(asked["bf_interval"]),
-        "window": float(asked["bf_window"]) * 60.0,
-        "queue_depth": int(asked["bf_max_job_test"]),
+        "reservations": int(number(asked, "bf_job_part_count_reserve", "")) or "all",
+        "interval": number(asked, "bf_interval", ""),
+        "window": number(asked, "bf_window", "") * 60.0,
+        "queue_depth": int(number(asked, "bf_max_job_test", "")),
     }
 
 
@@ -94,7 +94,7 @@ def _fair_share(conf: SlurmConf) -> Iterator[tuple[str, Any]]:
     yield "by", "account"
     if "NO_FAIR_TREE" in option("priorityflags", "").upper():
         yield "algorithm", "classic"
-        yield "damping", float(option("fairsharedampeningfactor", "1"))
+        yield "damping", number(conf.options, "FairShareDampeningFactor", "1")
     else:
         yield "algorithm", "fair-tree"
 
@@ -107,8 +107,8 @@ def _site(conf: SlurmConf, levels: Sequence[Line]) -> Iterator[tuple[str, Any]]:
     if len(queues) > 1 or any(queue.keys() & {"max_runtime", "slots"} for queue in queues):
         yield "queue", queues
     only = levels[0] if len(levels) == 1 else {}  # of several, each limits its own jobs alone
-    if jobs := only.get("maxjobspu"):
-        yield "quota.user_running", float(jobs)
+    if only.get("maxjobspu"):
+        yield "quota.user_running", number(only, "maxjobspu", "", f"QOS {only['name']}")
     if cpus := _tres(only.get("maxtrespu", "")).get("cpu"):
         yield "quota.user_slots", float(cpus)
     yield from preempting.items()
@@ -134,14 +134,15 @@ def _queues(conf: SlurmConf, *, planned: bool) -> Iterator[dict[str, Any]]:
     Args:
         planned: whether jobs of a partition on nodes of its own are planned there.
     """
-    by_factor = float(conf.options.get("priorityweightpartition", "0")) > 0 and not _tiers(conf)
+    by_factor = number(conf.options, "PriorityWeightPartition", "0") > 0 and not _tiers(conf)
     whole = conf.processors()
     for line in conf.partitions:
         if _closed(conf, line):
             continue
         made: dict[str, Any] = {"name": line["partitionname"]}
-        priority = float(line.get("priorityjobfactor" if by_factor else "prioritytier", "1"))
-        limit, size = seconds(line.get("maxtime", "UNLIMITED")), conf.processors(line.get("nodes", "ALL"))
+        factor = "PriorityJobFactor" if by_factor else "PriorityTier"
+        priority = number(line, factor, "1", f"PartitionName={line['partitionname']}")
+        limit, size = seconds(line.get("maxtime", "UNLIMITED")), conf.processors(line["nodes"])
         made["priority"] = priority
         if not isinf(limit):
             made["max_runtime"] = limit
@@ -156,7 +157,9 @@ def _closed(conf: SlurmConf, line: Line) -> str:
     state = line.get("state", "UP")
     if state.upper() != "UP":
         return f"State={state}"
-    return "" if conf.processors(line.get("nodes", "ALL")) != 0 else "Nodes: all are out"
+    if not line.get("nodes"):
+        return "Nodes: none"
+    return "" if conf.processors(line["nodes"]) != 0 else "Nodes: all are out"
 
 
 def _preemption(conf: SlurmConf, levels: Sequence[Line]) -> Iterator[tuple[str, Any]]:
@@ -222,9 +225,9 @@ def _without(conf: SlurmConf, levels: Sequence[Line], site: Mapping[str, Any]) -
     }
     for flag in sorted(flags - {"NO_FAIR_TREE", "FAIR_TREE"}):
         yield f"PriorityFlags {flag}"
-    if float(conf.options.get("priorityweightqos", "0")):
+    if number(conf.options, "PriorityWeightQOS", "0"):
         yield "PriorityWeightQOS: the QOS of jobs is not simulated"
-    if float(conf.options.get("priorityweightpartition", "0")) and _tiers(conf):
+    if number(conf.options, "PriorityWeightPartition", "0") and _tiers(conf):
         yield "PriorityWeightPartition beside PriorityTier: the tiers decide"
     yield from _of_nodes(conf)
     yield from _shared_nodes(conf)
@@ -265,7 +268,7 @@ def _of_qos(levels: Sequence[Line]) -> Iterator[str]:
     for level in levels:
         name = f"QOS {level['name']}"
         yield from (f"{name} {key}={value}" for key, value in level.items() if QOS.decides(key, value))
-        if float(level.get("usagefactor") or 1) != 1:
+        if number(level, "usagefactor", "1", name) != 1:
             yield f"{name} usagefactor={level['usagefactor']}"
         flags = [flag.strip() for flag in level.get("flags", "").split(",")]
         yield from (f"{name} flags {flag}" for flag in flags if flag.upper() not in FLAGS)
