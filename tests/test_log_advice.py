@@ -488,6 +488,14 @@ def test_a_short_time_keeps_what_one_recommendation_takes_or_nothing(monkeypatch
     assert int(pace * now[0]) == pytest.approx(searched, abs=1)
 
 
+def test_runs_under_way_are_given_up_when_the_kept_time_begins(monkeypatch):
+    meter, now = Meter(Budget(limits.BUDGET, seconds=100.0), 0, 80, 30), [50.0]
+    monkeypatch.setattr(Meter, "_now", lambda self: now[0])
+    meter.left_to_search(35)  # of 70 in all
+    for now[0], late in ((57.0, False), (57.2, True)):
+        assert meter.late() == late
+
+
 def test_waits_of_classes_are_judged_by_their_means_not_by_each_runs_worst():
     guard = Constraint(EXCESS_WAIT, "<=", 0.0, "s")
     classes = [f"{EXCESS_WAIT}.short", f"{EXCESS_WAIT}.long"]
