@@ -46,7 +46,6 @@ PARTS: Mapping[str, tuple[tuple[Any, str, Any], ...]] = {
     WHOLE: (),
     "raised odds": ((gaussian_process, "_missing_odds", lambda *_: 0.0),),
     "correlated noise": ((noise, "SHARES", (1e-6,)),),
-    "logarithms": ((gaussian_process, "_in_proportion", lambda *_: 0),),
     "effects of replications": (
         (gaussian_process, "explained", no_effects),
         (noise, "explained", no_effects),
