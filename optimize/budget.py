@@ -71,7 +71,8 @@ class Meter:
         """Runs left of those that find configurations, once some are spent."""
         left = self.left(spent, SEARCH if self._reserve else 1.0)
         rest, kept = self.left(spent), self._kept(spent)
-        self._ends = min(SEARCH, 1 - kept / (spent + rest)) if spent + rest else SEARCH
+        # Validation takes what recommendations leave of their share.
+        self._ends = 1 - max(kept / (spent + rest), KEPT_OF_TIME) if kept else SEARCH
         return min(left, max(0, rest - self._reserve - kept))
 
     def late(self) -> bool:

@@ -488,11 +488,19 @@ def test_a_short_time_keeps_what_one_recommendation_takes_or_nothing(monkeypatch
     assert int(pace * now[0]) == pytest.approx(searched, abs=1)
 
 
-def test_runs_under_way_are_given_up_when_the_kept_time_begins(monkeypatch):
-    meter, now = Meter(Budget(limits.BUDGET, seconds=100.0), 0, 80, 30), [50.0]
+@pytest.mark.parametrize(
+    ("confirming", "begins"),
+    [
+        (80, 100 * (1 - 30 / 70)),  # the least
+        (10, 100 * (1 - 1 / 3)),  # less than a third, of which validation takes the rest
+        (0, 85),
+    ],
+)
+def test_runs_under_way_are_given_up_when_the_kept_time_begins(monkeypatch, confirming, begins):
+    meter, now = Meter(Budget(limits.BUDGET, seconds=100.0), 0, confirming, 30), [50.0]
     monkeypatch.setattr(Meter, "_now", lambda self: now[0])
     meter.left_to_search(35)  # of 70 in all
-    for now[0], late in ((57.0, False), (57.2, True)):
+    for now[0], late in ((begins - 0.1, False), (begins + 0.1, True)):
         assert meter.late() == late
 
 
