@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gridtune import limits
@@ -65,19 +66,20 @@ class Meter:
     def __init__(self, budget: Budget, reserve: int = 0, confirming: int = 0, least: int = 0) -> None:
         self.budget, self._reserve, self._confirming, self._least = budget, reserve, confirming, least
         self._began = time.monotonic()
-        self._ends = SEARCH  # share of the time after which the search does
 
     def left_to_search(self, spent: int) -> int:
         """Runs left of those that find configurations, once some are spent."""
         left = self.left(spent, SEARCH if self._reserve else 1.0)
-        rest, kept = self.left(spent), self._kept(spent)
-        # Validation takes what recommendations leave of their share.
-        self._ends = 1 - max(kept / (spent + rest), KEPT_OF_TIME) if kept else SEARCH
-        return min(left, max(0, rest - self._reserve - kept))
+        return min(left, max(0, self.left(spent) - self._reserve - self._kept(spent)))
 
-    def late(self) -> bool:
-        """Whether no time is left to find configurations: some may take far longer than those before."""
-        return self.budget.seconds is not None and self._now() >= self._ends * self.budget.seconds
+    def late(self, spent: int) -> Callable[[], bool]:
+        """Says if no time is left to find configurations: some may take far longer than those before."""
+        seconds, kept = self.budget.seconds, self._kept(spent)
+        if seconds is None:
+            return lambda: False
+        # Validation takes what recommendations leave of their share.
+        ends = 1 - max(kept / (spent + self.left(spent)), KEPT_OF_TIME) if kept else SEARCH
+        return lambda: self._now() >= ends * seconds
 
     def left_to_validate(self, spent: int) -> int:
         """Runs left of those that find and validate configurations, once some are spent."""

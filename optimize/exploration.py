@@ -56,7 +56,7 @@ class Exploration:
                 stale = 0
                 continue
             missing = [one for name, one in (starts | new).items() if name not in evaluator.known]
-            evaluator.evaluate(missing[: self._room(missing)], self.meter.late)
+            evaluator.evaluate(missing[: self._room(missing)], self.meter.late(evaluator.spent))
             if any(key(one) not in evaluator.known for one in missing):
                 break
             if starts:

@@ -45,6 +45,21 @@ def replace_text(path: Path, text: str) -> None:
     replace(path, lambda file: file.write(text.encode()))
 
 
+def check_absent(path: Path) -> None:
+    """Let there be nothing under the name of a file that is to be written.
+
+    Raises:
+        ScenarioError: there is.
+    """
+    if path.exists():
+        raise ScenarioError(f"{path}: exists already; remove it or give another name")
+
+
+def with_ending(path: Path, suffix: str) -> str:
+    """The name of a file, with another ending."""
+    return path.with_suffix(suffix).name if path.name else f"FILE{suffix}"
+
+
 def remove(part: Path) -> None:
     """Remove a temporary file, if it is there and can be removed; else `remove_leftovers` does so one day."""
     with suppress(OSError):

@@ -527,5 +527,6 @@ def test_a_scenario_that_came_meanwhile_is_not_written_over(log_of, tmp_path, mo
 
 
 @pytest.mark.parametrize("out", [".", ""])
-def test_a_scenario_needs_a_name(out):
+def test_what_is_written_needs_a_name(out):
     refused("calibrate", "log.swf", "--out", out)
+    refused("trace", "convert", "log.swf", out)

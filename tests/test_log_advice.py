@@ -483,7 +483,7 @@ def test_a_short_time_keeps_what_one_recommendation_takes_or_nothing(monkeypatch
     meter = Meter(Budget(limits.BUDGET, seconds=100.0), 0, 80, 30)
     now = [0.0]
     monkeypatch.setattr(Meter, "_now", lambda self: now[0])
-    while meter.left_to_search(int(pace * now[0])) and not meter.late():
+    while meter.left_to_search(spent := int(pace * now[0])) and not meter.late(spent)():
         now[0] += 1 / pace
     assert int(pace * now[0]) == pytest.approx(searched, abs=1)
 
@@ -499,9 +499,9 @@ def test_a_short_time_keeps_what_one_recommendation_takes_or_nothing(monkeypatch
 def test_runs_under_way_are_given_up_when_the_kept_time_begins(monkeypatch, confirming, begins):
     meter, now = Meter(Budget(limits.BUDGET, seconds=100.0), 0, confirming, 30), [50.0]
     monkeypatch.setattr(Meter, "_now", lambda self: now[0])
-    meter.left_to_search(35)  # of 70 in all
+    is_late = meter.late(35)  # runs, of 70 in all
     for now[0], late in ((begins - 0.1, False), (begins + 0.1, True)):
-        assert meter.late() == late
+        assert is_late() == late
 
 
 def test_waits_of_classes_are_judged_by_their_means_not_by_each_runs_worst():

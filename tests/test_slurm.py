@@ -289,6 +289,13 @@ def test_what_is_no_number_is_said_wherever_it_is(tmp_path, weight, factor, said
         slurm_seed(conf, qos)
 
 
+@pytest.mark.parametrize("word", ["bf_max_job_test=inf", "bf_max_job_test=2.5", "bf_interval=x"])
+def test_what_is_no_number_of_the_scheduler_is_refused(tmp_path, word):
+    conf = _written(tmp_path, "slurm.conf", f"SchedulerParameters={word}\n")
+    with pytest.raises(ScenarioError, match=f"{word}: a number was expected"):
+        slurm_seed(conf)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -26,7 +26,7 @@ from gridtune.optimize.commands.sensitivity import is_study
 from gridtune.optimize.front.changes import IDLE, change
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.hypervolume import hypervolume
-from gridtune.optimize.recommend.harm import LEAST
+from gridtune.optimize.recommend.harm import much
 from gridtune.optimize.records.difference import ROUNDING, Change, Difference
 from gridtune.optimize.records.evaluations import Objective, side_by_side
 from gridtune.optimize.report.numbers import amount, metric_label
@@ -236,8 +236,7 @@ def _rank(row: Row) -> tuple[bool, bool, float]:
 
 def _harms(row: Row) -> bool:
     """Whether the second is worse by over a tenth of the first, significantly or not."""
-    one = row.change
-    return row.better is False and abs(one.difference.mean) > LEAST * abs(one.start)
+    return row.better is False and much(row.change.start, row.change.difference.mean)
 
 
 def basis(made: Comparison, names: tuple[str, str]) -> str:

@@ -224,8 +224,7 @@ def _sum(row: Row) -> Iterator[str]:
 
 
 def _harm(row: Row) -> Iterator[str]:
-    """What is worse than in the baseline by more than a tenth, a line each; by means that nothing has
-    confirmed, where the configuration is not recommended."""
+    """What is worse than in the baseline by over a tenth, a line each; unconfirmed if not recommended."""
     start, one = row.front.archive.standing, row.evaluation
     if row.advice is not None:
         yield from (f"Worse: {harm_text(harm)}" for harm in row.advice.harms)

@@ -142,7 +142,7 @@ def beyond(found: Iterable[Harm], baseline: Mapping[str, float]) -> list[Harm]:
     for one in found:
         known, start = definition(one.metric), baseline.get(one.metric, float("nan"))
         gap = one.mean - start
-        if known is None or not isfinite(gap) or (_worse(known, gap) and _much(start, gap)):
+        if known is None or not isfinite(gap) or (_worse(known, gap) and much(start, gap)):
             kept.append(one)
     return kept
 
@@ -184,7 +184,7 @@ def _told(found: Sequence[Harm]) -> tuple[Harm, ...]:
 
     Numbers of what is owed are small and may be equal by chance: each is told.
     """
-    told = [one for one in found if _much(one.baseline, one.mean - one.baseline)]
+    told = [one for one in found if much(one.baseline, one.mean - one.baseline)]
     owed = {one.metric for one in told if _owed(one.metric)}
     keys = [
         (one.metric if one.metric in owed else "", _digits(one.baseline, one.mean), one.unit) for one in told
@@ -206,7 +206,7 @@ def _digits(*values: float) -> tuple[str, ...]:
     return tuple(f"{value:.9g}" for value in values)
 
 
-def _much(baseline: float, gap: float) -> bool:
+def much(baseline: float, gap: float) -> bool:
     """Whether a metric differs by more than a tenth of the baseline's value."""
     return abs(gap) > max(LEAST * abs(baseline), ROUNDING)
 

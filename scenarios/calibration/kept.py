@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from gridtune.scenarios.calibration.replays import Tried
 from gridtune.scenarios.errors import ScenarioError
@@ -36,7 +36,7 @@ class KeptReplays(dict[str, Tried]):
         for line in lines:
             try:
                 key, tried = LINE.validate_python(json.loads(line))
-            except (ValueError, ValidationError):
+            except ValueError:
                 continue
             super().__setitem__(key, tried)
         if any(lines) and not self:

@@ -16,7 +16,7 @@ from gridtune.scenarios.calibration.written import scenario_text
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.text import terminal_width, wrapped
 from gridtune.scenarios.slurm import SlurmSeed, slurm_seed
-from gridtune.scenarios.whole_files import replace_text
+from gridtune.scenarios.whole_files import check_absent, replace_text, with_ending
 
 log = logging.getLogger("gridtune")
 
@@ -51,9 +51,8 @@ def run_calibration(
         if fault := hidden(str(out)):
             raise ScenarioError(f"--out {fault}")
         if out.suffix != ".toml":
-            named = out.with_suffix(".toml").name if out.name else "FILE.toml"
-            raise ScenarioError(f"{out}: what is written is a scenario; name it {named}")
-        _check_free(out)
+            raise ScenarioError(f"{out}: what is written is a scenario; name it {with_ending(out, '.toml')}")
+        check_absent(out)
     if qos is not None and slurm is None:
         raise ScenarioError(f"{qos}: is read beside a slurm.conf; give --slurm FILE, too")
     seed = None if slurm is None else slurm_seed(slurm, qos)
@@ -78,7 +77,7 @@ def run_calibration(
         said = (*(f"{slurm}: {line}" for line in found.denied), *slurm_lines(slurm, seed))
         lines += wrapped(said, terminal_width())
     if out is not None and kept is not None:
-        _check_free(out)  # still
+        check_absent(out)  # still
         replace_text(out, scenario_text(found, last, slurm=slurm is not None))
         kept.remove()
         lines.append(f"{out}: written; `gridtune search {argument(out)}` goes on from it")
@@ -89,11 +88,6 @@ def run_calibration(
         made["slurm"] = {"policy": seed.policy, "site": seed.site, "without": list(seed.without)}
         made["slurm"]["denied"] = found.denied
     return made, lines
-
-
-def _check_free(out: Path) -> None:
-    if out.exists():
-        raise ScenarioError(f"{out}: exists already; remove it or give another name")
 
 
 def slurm_lines(conf: Path, seed: SlurmSeed) -> Iterator[str]:

@@ -9,7 +9,7 @@ from gridtune.plain_text import escaped
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.trace_files.reading import read_trace
 from gridtune.scenarios.trace_files.records import Keep, Trace
-from gridtune.scenarios.whole_files import replace_text
+from gridtune.scenarios.whole_files import check_absent, replace_text, with_ending
 
 # Names that the format wants as numbers, and what the header calls them.
 NAMED = {
@@ -32,9 +32,8 @@ def convert(path: Path, out: Path) -> Iterator[str]:
         ScenarioError: the trace cannot be read, or the file not written.
     """
     if out.suffix.lower() != ".swf":
-        raise ScenarioError(f"{out}: what is written is SWF; name it {out.with_suffix('.swf').name}")
-    if out.exists():
-        raise ScenarioError(f"{out}: exists already; remove it or give another name")
+        raise ScenarioError(f"{out}: what is written is SWF; name it {with_ending(out, '.swf')}")
+    check_absent(out)
     trace = read_trace(path, keep=Keep(minimum_runtime=0.0, cancelled=True))
     lines = list(swf_lines(trace))
     replace_text(out, "\n".join(lines) + "\n")

@@ -81,10 +81,13 @@ class SlurmConf:
 
 
 def _cpus(line: Line) -> int:
+    def whole(key: str, default: str = "1") -> int:
+        return int(number(line, key, default, f"NodeName={line['nodename']}", whole=True))
+
     if "cpus" in line or "procs" in line:
-        return int(line.get("cpus", line.get("procs", "1")))
-    sockets = int(line.get("sockets", line.get("socketsperboard", "1"))) * int(line.get("boards", "1"))
-    return sockets * int(line.get("corespersocket", "1")) * int(line.get("threadspercore", "1"))
+        return whole("CPUs", line.get("procs", "1"))
+    sockets = whole("Sockets", line.get("socketsperboard", "1")) * whole("Boards")
+    return sockets * whole("CoresPerSocket") * whole("ThreadsPerCore")
 
 
 def read_conf(path: Path) -> SlurmConf:
@@ -156,18 +159,19 @@ def _lines(path: Path) -> Iterator[str]:
             yield kept
 
 
-def number(line: Line, key: str, default: str, of: str = "") -> float:
+def number(line: Line, key: str, default: str, of: str = "", *, whole: bool = False) -> float:
     """A number of a line; of a key in its usual case.
 
     Args:
         of: whose line it is, if that has to be said.
+        whole: whether it has to be a whole one.
 
     Raises:
         ScenarioError: it is none.
     """
     text = line.get(key.lower()) or default
     try:
-        return float(text)
+        return int(text) if whole else float(text)
     except ValueError:
         where = f"{of}: " if of else ""
         raise ScenarioError(f"{where}{key}={text:.40}: a number was expected") from None

@@ -52,10 +52,9 @@ def slurm_seed(conf: Path, qos: Path | None = None) -> SlurmSeed:
     try:
         policy, site, processors = _policy(said), dict(_site(said, levels)), said.processors()
         without = list(_without(said, levels, site))
-    except (ScenarioError, ValueError) as error:
+    except ScenarioError as error:
         files = conf if qos is None else f"{conf} or {qos}"
-        why = "" if isinstance(error, ScenarioError) else "a number was expected: "
-        raise ScenarioError(f"{files}: {why}{error}") from None
+        raise ScenarioError(f"{files}: {error}") from None
     return SlurmSeed(policy, site, processors, without)
 
 
@@ -80,10 +79,10 @@ def _policy(conf: SlurmConf) -> dict[str, Any]:
     if builtin or number(asked, "bf_interval", "") < 0:
         return made | {"reservations": 0}
     return made | {
-        "reservations": int(number(asked, "bf_job_part_count_reserve", "")) or "all",
+        "reservations": int(number(asked, "bf_job_part_count_reserve", "", whole=True)) or "all",
         "interval": number(asked, "bf_interval", ""),
         "window": number(asked, "bf_window", "") * 60.0,
-        "queue_depth": int(number(asked, "bf_max_job_test", "")),
+        "queue_depth": int(number(asked, "bf_max_job_test", "", whole=True)),
     }
 
 
@@ -109,8 +108,9 @@ def _site(conf: SlurmConf, levels: Sequence[Line]) -> Iterator[tuple[str, Any]]:
     only = levels[0] if len(levels) == 1 else {}  # of several, each limits its own jobs alone
     if only.get("maxjobspu"):
         yield "quota.user_running", number(only, "maxjobspu", "", f"QOS {only['name']}")
-    if cpus := _tres(only.get("maxtrespu", "")).get("cpu"):
-        yield "quota.user_slots", float(cpus)
+    limits = _tres(only.get("maxtrespu", ""))
+    if limits.get("cpu"):
+        yield "quota.user_slots", number(limits, "cpu", "", f"QOS {only['name']} maxtrespu")
     yield from preempting.items()
 
 

@@ -3,10 +3,10 @@
     python -m tests.benchmarks.calibrated_logs --work /tmp/cal --rows docs/data/calibrated.json
     python docs/making/tables.py     # shows them in docs/calibrating.md
 
-Each row is what `gridtune calibrate LOG --format json` prints, and the CPU time that it took in s, all of it
-where it was interrupted: what replays gave is kept in `--work`. The ten schedules of OAR are calibrated to
-together. A second half is what was submitted in the latter half of a log's time. Logs of known settings are
-eight weeks of a generated workload, made to wait by these; their rows have the settings as `made_by`.
+Each row is what `gridtune calibrate LOG --format json` prints, and the CPU time that it took in s. The ten
+schedules of OAR are calibrated to together. A second half is what was submitted in the latter half of a log's
+time. Logs of known settings are eight weeks of a generated workload, made to wait by these; their rows have
+the settings as `made_by`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ import gzip
 import json
 import logging
 import random
-import shelve
 import time
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +27,6 @@ from gridtune.scenarios.reproduction.oar.claims import SCHEDULE, SEEDS
 from gridtune.scenarios.trace_files.find import find_trace
 from tests.benchmarks.rows import known_in
 
-SPENT = "s of CPU time"
 WEEKS, PROCESSORS, USERS = 8, 100, 15
 BETWEEN = 1200.0  # s between two jobs in the mean: two thirds of the processors are busy
 MADE: dict[str, dict[str, Any]] = {
@@ -102,29 +99,11 @@ def _write_rows(path: Path, rows: list[list[int]]) -> None:
     path.write_text("\n".join([f"; MaxProcs: {PROCESSORS}", *lines]) + "\n", encoding="utf-8")
 
 
-class Replays(shelve.DbfilenameShelf[Any]):
-    """What replays gave, in a file; and the s of CPU time that have been spent on them."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(str(path))
-        self._before = self.get(SPENT, 0.0) - time.process_time()
-
-    @property
-    def seconds(self) -> float:
-        """Of this process, since the file was opened, and of those before."""
-        return float(self._before + time.process_time())
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        super().__setitem__(key, value)
-        super().__setitem__(SPENT, self.seconds)
-        self.sync()
-
-
 def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rows", type=Path, required=True, help="JSON file of what was found")
-    parser.add_argument("--work", type=Path, required=True, help="folder where replays are kept")
+    parser.add_argument("--work", type=Path, required=True, help="folder of the logs that are made")
     parser.add_argument("--logs", nargs="*", default=list(LOGS), help="names; all")
     chosen = parser.parse_args()
     logging.basicConfig(format="%(message)s")
@@ -143,10 +122,9 @@ def main() -> None:
             write_half(Path(traces[0]), WHOLE[whole])
         for trace in traces:
             find_trace(trace)
-        with closing(Replays(chosen.work / name.replace(": ", "-"))) as kept:
-            found = calibrate(*traces, known=kept)
-            row = as_json(found) | about | {"traces": LOGS[name], "seconds": kept.seconds}
-            known[name] = shortened(row)
+        began = time.process_time()
+        row = as_json(calibrate(*traces)) | about | {"traces": LOGS[name]}
+        known[name] = shortened(row | {"seconds": time.process_time() - began})
         chosen.rows.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
 
 
