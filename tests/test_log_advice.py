@@ -16,8 +16,8 @@ from gridtune.optimize.budget import Budget, Meter
 from gridtune.optimize.commands.front import exported
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
-from gridtune.optimize.report.answer import answer, changes_text
-from gridtune.optimize.report.recommended import harm_text
+from gridtune.optimize.report.answer import answer
+from gridtune.optimize.report.harms import harm_text, harms_text
 from gridtune.optimize.runs.stored import load as load_study
 from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_ELIMINATION, FIRST_VALIDATION
 from gridtune.optimize.search import search
@@ -232,9 +232,9 @@ def test_what_is_worse_under_a_higher_load_alone_is_named(log):
     (advice,) = made.recommendations
     assert [(one.metric, one.load) for one in advice.harms] == [("waited_max", 1.0), ("waited_day", LOAD)]
     lines = [" ".join(line.split()) for line in answer(front(made), 200).splitlines()]
-    (first,) = (line for line in lines if line.startswith("worse elsewhere: longest wait"))
+    (first,) = (line for line in lines if line.startswith("Worse by over 10 % with A: longest wait"))
     assert "day" not in first.partition("(log as it is)")[2]
-    (second,) = (line for line in lines if line.startswith("at 20 % more load also: "))
+    (second,) = (line for line in lines if line.startswith("Worse at 20 % more load with A: "))
     assert "longer than a day 0" in second
     assert harm_text(advice.harms[1]).endswith("(at 20 % more load)")
 
@@ -300,9 +300,8 @@ def test_what_is_worse_in_some_of_the_drawn_weeks_has_a_line_of_its_own(log):
     assert (usual.metric, usual.part) == ("killed", None), "told once"
     assert (harm.metric, harm.part) == ("waited_max", pytest.approx(1 / 6))
     assert harm_text(harm) == "longest wait 100 % higher (17 % of runs)"
-    lines = [line.strip() for line in changes_text(advice, 80)]
-    assert [line for line in lines if "longest wait" in line] == [
-        "in some runs also: longest wait 100 % higher (17 % of runs)"
+    assert [line for line in harms_text(advice) if "longest wait" in line] == [
+        "Worse in some runs with A: longest wait 100 % higher (17 % of runs)"
     ]
 
 

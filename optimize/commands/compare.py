@@ -26,9 +26,9 @@ from gridtune.optimize.commands.sensitivity import is_study
 from gridtune.optimize.front.changes import IDLE, change
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.hypervolume import hypervolume
-from gridtune.optimize.recommend.harm import much
 from gridtune.optimize.records.difference import ROUNDING, Change, Difference
 from gridtune.optimize.records.evaluations import Objective, side_by_side
+from gridtune.optimize.records.recommendation import much
 from gridtune.optimize.report.numbers import amount, metric_label
 from gridtune.plain_text import counted
 from gridtune.scenarios.errors import ScenarioError

@@ -21,9 +21,10 @@ from gridtune.optimize.records.values import key
 from gridtune.optimize.report import numbers
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Row, rows
+from gridtune.optimize.report.harms import all_harms, harm_text
 from gridtune.optimize.report.numbers import SAME, change_text, metric_label
 from gridtune.optimize.report.preference import preferred
-from gridtune.optimize.report.recommended import changed_values, harm_text, refusal
+from gridtune.optimize.report.recommended import changed_values, refusal
 from gridtune.optimize.report.tables import front_text, listed, spread, statistics_text
 from gridtune.plain_text import escaped
 from gridtune.scenarios.document.path_meaning import meaning
@@ -227,7 +228,7 @@ def _harm(row: Row) -> Iterator[str]:
     """What is worse than in the baseline by over a tenth, a line each; unconfirmed if not recommended."""
     start, one = row.front.archive.standing, row.evaluation
     if row.advice is not None:
-        yield from (f"Worse: {harm_text(harm)}" for harm in row.advice.harms)
+        yield from (f"Worse: {harm_text(harm)}" for harm in all_harms(row.advice))
     elif start is not None and one is not None:
         for harm in harms_of_replay(start.metrics, one.metrics):
             yield f"Worse in the runs of the search: {harm_text(replace(harm, replay=False))}"

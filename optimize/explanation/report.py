@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.explanation.explain import Explanation
 from gridtune.optimize.records.difference import INTERVAL, Change
-from gridtune.optimize.report.answer import HARMS, named_harms
+from gridtune.optimize.report.harms import harms_text
 from gridtune.optimize.report.numbers import as_objective, in_words, metric_label, setting, with_half
 from gridtune.optimize.report.recommended import refusal
 from gridtune.plain_text import counted
@@ -36,8 +36,7 @@ def _in_short(found: Explanation) -> Iterator[str]:
     yield from _place(found)
     if said := refusal(found.row.front.archive, found.row.number):
         yield f"Not recommended: {said}."
-    if advice and advice.harms:
-        yield f"{named_harms('Worse elsewhere', advice.harms, HARMS)}."
+    yield from harms_text(advice) if advice else ()
     if not found.changes:
         return
     sure = [c for c in found.changes if c.beyond_noise]

@@ -10,12 +10,11 @@ from statistics import fmean
 from gridtune.model.metrics.registry import Definition, definition
 from gridtune.optimize.front.changes import Runs
 from gridtune.optimize.records.difference import difference
-from gridtune.optimize.records.recommendation import Harm
-from gridtune.optimize.replication.guards import ROUNDING, worst_wait
+from gridtune.optimize.records.recommendation import Harm, much
+from gridtune.optimize.replication.guards import worst_wait
 from gridtune.optimize.runs.blocks import Sample, means_of
 from gridtune.scenarios.tables.search import Starvation
 
-LEAST = 0.1  # of the baseline's mean: what gets worse by less is not reported
 OWED = {"failed", "unhappy", "missed"}
 WORK = {"completed", "executed", "goodput", "effort", "lost", "rejected", "refused", "dropped", "unfinished"}
 SATISFACTION = {"unfairness", "unfairness_jain", "unfairness_spread"}  # no harm where nobody is unhappy
@@ -204,11 +203,6 @@ def _ordered(found: Iterable[Harm]) -> tuple[Harm, ...]:
 def _digits(*values: float) -> tuple[str, ...]:
     """Values as far as metrics under two names agree: their sums are rounded differently."""
     return tuple(f"{value:.9g}" for value in values)
-
-
-def much(baseline: float, gap: float) -> bool:
-    """Whether a metric differs by more than a tenth of the baseline's value."""
-    return abs(gap) > max(LEAST * abs(baseline), ROUNDING)
 
 
 def _worse(known: Definition, gap: float) -> bool:

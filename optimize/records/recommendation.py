@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gridtune.optimize.records.difference import Change
+from gridtune.optimize.records.difference import ROUNDING, Change
 from gridtune.optimize.records.values import Value
+
+LEAST_HARM = 0.1  # of the baseline's mean: what gets worse by less is not reported
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,11 @@ class Harm:
     load: float = 1.0
     case: str = ""
     part: float | None = None
+
+
+def much(baseline: float, gap: float) -> bool:
+    """Whether a metric differs by more than a tenth of the baseline's value."""
+    return abs(gap) > max(LEAST_HARM * abs(baseline), ROUNDING)
 
 
 @dataclass(frozen=True)

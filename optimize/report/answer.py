@@ -6,15 +6,14 @@ At most 24 lines of 80 columns for up to four objectives.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
+from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
 from gridtune.optimize.report.frame import BASELINE, Row, rows
+from gridtune.optimize.report.harms import all_harms, harms_in_short, harms_text
 from gridtune.optimize.report.numbers import (
     SAME,
     UNKNOWN,
@@ -22,16 +21,14 @@ from gridtune.optimize.report.numbers import (
     change,
     change_text,
     duration,
-    is_logarithm,
     metric_label,
+    plain,
 )
 from gridtune.optimize.report.recommended import (
     GUARDS,
     change_groups,
-    harm_text,
     infeasible,
     is_main,
-    more_load,
     why_none,
 )
 from gridtune.plain_text import counted
@@ -39,12 +36,8 @@ from gridtune.scenarios.results.text import Styled, text_table, wrapped
 
 LINES = 24
 TITLE = 14  # letters in a line of a column's title
-HARMS = 3  # that are named; the others are counted
 MAIN = "(large effect alone)"  # behind a change
-ELSEWHERE = "worse elsewhere"  # outside the table
-IN_SOME = "in some runs also"
 WORSE = "!"  # behind a change for the worse
-NOTHING = "nothing found (by over a tenth)"
 
 
 def answer(
@@ -67,8 +60,9 @@ def answer(
     if advice := front.archive.recommendations:
         table = comparison_table(front, width).splitlines()
         titled = all(any(one.title in line for line in table) for one in advice)
-        room = LINES - len(top) - len(table) - len(bottom) - 3
-        middle = [*table, "", *_fitted(advice, room, width, titled)]
+        room = LINES - len(top) - len(table) - len(bottom) - 4
+        harm, changes = _fitted(advice, room, width, titled)
+        middle = [*harm, "", *table, "", *changes]
     else:
         middle = wrapped([why_none(front)], width)
     return "\n".join([*top, "", *middle, *([""] if bottom else []), *bottom]) + "\n"
@@ -82,7 +76,6 @@ def heading(front: Front, seconds: float | None = None) -> str:
     tried = len(archive.evaluations) + len(archive.failed)
     facts = [counted(tried, "configuration"), counted(runs, "run")]
     facts += [] if seconds is None else [duration(seconds)]
-    facts += [f"{len(archive.failed)} failed"] if archive.failed else []
     text = f"{archive.heading}: {', '.join(facts)}"
     if archive.recommendations:
         return text
@@ -99,12 +92,6 @@ def comparison_rows(front: Front) -> list[tuple[str, str, list[tuple[str, str]]]
         (row.name, row.advice.title if row.advice else "", [_cell(row, one) for one in front.objectives])
         for row in rows(front, [BASELINE])
     ]
-
-
-def plain(objective: Objective) -> Objective:
-    """What a logarithm is the logarithm of, as people know that; any other objective itself."""
-    stem = objective.name.removesuffix("_log")
-    return replace(objective, name=stem) if is_logarithm(objective) and stem in METRICS else objective
 
 
 def comparison_table(front: Front, width: int) -> str:
@@ -166,22 +153,33 @@ def legend(front: Front) -> list[str]:
     return [f"  {line}." for line in lines if line]
 
 
-def _fitted(advice: Sequence[Recommendation], room: int, width: int, titled: bool) -> list[str]:
-    """What each recommendation changes, the longest ones shortened until all fit into `room` lines."""
-    left = [_shapes(one, width, titled) for one in reversed(advice)]
+def _fitted(
+    advice: Sequence[Recommendation], room: int, width: int, titled: bool
+) -> tuple[list[str], list[str]]:
+    """What the recommendations make worse, and what they change: the longest shortened until all fit."""
+    harm = [_harm_shapes(one, width) for one in advice]
+    changes = [_shapes(one, width, titled) for one in advice]
+    left = [*reversed(changes), *reversed(harm)]
     while sum(len(shapes[0]) for shapes in left) > room and max(map(len, left)) > 1:
         longest = max((shapes for shapes in left if len(shapes) > 1), key=lambda shapes: len(shapes[0]))
         del longest[0]
-    return [line for shapes in reversed(left) for line in shapes[0]]
+    return [line for shapes in harm for line in shapes[0]], [line for shapes in changes for line in shapes[0]]
 
 
 def changes_text(one: Recommendation, width: int) -> list[str]:
-    """What a recommendation changes, a line for each change, the most effective first, and what it harms."""
+    """What a recommendation changes, a line for each change, the most effective first."""
     return _shapes(one, width, titled=False)[0]
 
 
+def _harm_shapes(one: Recommendation, width: int) -> list[list[str]]:
+    """What a recommendation makes worse, each shorter than the one before: all of it, then less is named."""
+    named = range(len(all_harms(one)), 0, -1)
+    shapes = [*(harms_text(one, most) for most in named), harms_in_short(one)] if named else [harms_text(one)]
+    return _shorter(wrapped(shape, width) for shape in shapes)
+
+
 def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:
-    """The same, each shorter than the one before: in lines, in running text, fewer changes, fewer harms.
+    """What it changes, each shorter than the one before: in lines, in running text, then fewer changes.
 
     Args:
         titled: whether its title is told elsewhere.
@@ -191,26 +189,23 @@ def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:
     lines = [f"{path:<{wide}}  {_group_text(path, group)}" for path, group in groups.items()]
     lines = lines or ["nothing: keep the baseline"]
     running = [" ".join(line.split()) for line in lines]
-    harms, *less = (_harms(one, most) for most in range(HARMS, 0, -1))
-    less += [[named_harms(ELSEWHERE, one.harms, 1)]] if one.harms else []
-    shapes = [[*([] if titled else [one.title]), *lines, *harms], ["; ".join(running), *harms]]
-
-    def some(shown: int) -> str:
-        left = len(running) - shown
-        more = f"; and {counted(left, 'more change')}" if left > 0 else ""
-        return "; ".join(running[:shown]) + more
-
-    # First changes go, as far as two, then harms.
-    order = [(shown, harms) for shown in range(len(running) - 1, 1, -1)]
-    order += [(shown, fewer) for shown in (2, 1) for fewer in (harms, *less)]
-    how = f" (--export-diff {one.letter})"
-    shapes += [[some(shown) + how * (shown < len(running)), *fewer] for shown, fewer in order]
-    shapes.append([some(1), *order[-1][1]])
-    made: list[list[str]] = []
+    shapes = [[*([] if titled else [one.title]), *lines], ["; ".join(running)]]
+    for shown in range(len(running) - 1, 0, -1):
+        more = f"and {counted(len(running) - shown, 'more change')}"
+        shapes.append(["; ".join([*running[:shown], more])])
+    made = []
     for shape in shapes:
         first, *rest = wrapped((f"     {line}" for line in shape), width)
-        if not made or len(rest) + 1 < len(made[-1]):
-            made.append([f"  {one.letter}  {first[5:]}", *rest])
+        made.append([f"  {one.letter}  {first[5:]}", *rest])
+    return _shorter(made)
+
+
+def _shorter(shapes: Iterable[list[str]]) -> list[list[str]]:
+    """Those of these lines that are fewer than all before."""
+    made: list[list[str]] = []
+    for lines in shapes:
+        if not made or len(lines) < len(made[-1]):
+            made.append(lines)
     return made
 
 
@@ -219,29 +214,6 @@ def _group_text(path: str, group: Sequence[ParameterChange]) -> str:
     names = ["" if one.path == path else f"{one.path.rpartition('.')[2]} " for one in group]
     texts = [f"{name}{change_text(one)}" for name, one in zip(names, group, strict=True)]
     return f"{', '.join(texts)}{f'  {MAIN}' if is_main(group) else ''}"
-
-
-def _harms(one: Recommendation, most: int) -> list[str]:
-    """What else gets worse, what in some runs, and what under a higher load: a line each."""
-    usual = [harm for harm in one.harms if harm.load == 1 and harm.part is None]
-    made = [named_harms(ELSEWHERE, usual, most)] if usual or not one.harms else []
-    if some := [harm for harm in one.harms if harm.part is not None]:
-        made.append(named_harms(IN_SOME, some, most))
-    if busier := [harm for harm in one.harms if harm.load > 1]:
-        plain = [replace(harm, replay=False, load=1.0) for harm in busier]
-        made.append(named_harms(f"{more_load(busier[0])} also", plain, most))
-    return made
-
-
-def named_harms(where: str, some: Sequence[Harm], most: int) -> str:
-    """The worst of so many classes by name, the others counted."""
-    classes: dict[str, Harm] = {}
-    for harm in some:
-        classes.setdefault(harm.metric.partition(".")[2] or harm.metric, harm)
-    named = list(classes.values())[:most]
-    others = len(some) - len(named)
-    more = f"; and {counted(others, 'other')}" if others else ""
-    return f"{where}: {'; '.join(map(harm_text, named)) or NOTHING}{more}"
 
 
 def caveats(front: Front) -> list[str]:

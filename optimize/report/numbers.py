@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from math import floor, isfinite, log10
 from textwrap import fill
 
 from gridtune.model.metrics.labels import label
+from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.records.difference import Change, Difference
 from gridtune.optimize.records.evaluations import Constraint, Objective, Value
 from gridtune.optimize.records.recommendation import ParameterChange
@@ -134,6 +136,12 @@ def change(gap: Difference, baseline: float, metric: Objective) -> str:
 def is_logarithm(metric: Objective) -> bool:
     """Whether the values of a metric are decimal logarithms."""
     return label(metric.name).detail.startswith("log10")
+
+
+def plain(metric: Objective) -> Objective:
+    """What a logarithm is the logarithm of, as people know that; any other metric itself."""
+    stem = metric.name.removesuffix("_log")
+    return replace(metric, name=stem) if is_logarithm(metric) and stem in METRICS else metric
 
 
 def relative(difference: float, baseline: float, metric: Objective) -> str:

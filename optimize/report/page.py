@@ -8,7 +8,8 @@ from importlib.resources import files
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.report import answer, recommended
 from gridtune.optimize.report.frame import texts
-from gridtune.optimize.report.numbers import metric_label, settings
+from gridtune.optimize.report.harms import all_harms, harms_text
+from gridtune.optimize.report.numbers import metric_label, plain, settings
 from gridtune.optimize.report.pictures.axes import page_data
 from gridtune.optimize.report.tables import listed, statistics
 from gridtune.plain_text import escaped
@@ -28,15 +29,17 @@ def page(front: Front) -> str:
     source, script = ((room / name).read_text(encoding="utf-8") for name in ("page.html", "page.js"))
     template = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(source)
     some = listed(front)[:LISTED]
+    advice = front.archive.recommendations
     titles, cells, left = texts(front, some) if some else ([], [], [])
     data = json.dumps(page_data(front), allow_nan=False, separators=(",", ":")) if front.members else ""
     text = template.render(
         title=front.archive.heading,
         facts=answer.heading(front).partition(": ")[2],
-        objectives=[metric_label(answer.plain(one)) for one in front.objectives],
+        objectives=[metric_label(plain(one)) for one in front.objectives],
         comparison=answer.comparison_rows(front),
+        harms=[(bool(all_harms(one)), line) for one in advice for line in harms_text(one)],
         legend=" ".join(text.strip() for text in answer.legend(front)),
-        advice=[row.advice for row in some if row.advice],
+        advice=advice,
         answer=answer,
         recommended=recommended,
         settings=settings,

@@ -13,11 +13,10 @@ from gridtune.optimize.records.evaluations import (
     Archive,
     Constraint,
     Evaluation,
-    Objective,
     Value,
 )
-from gridtune.optimize.records.recommendation import Harm, ParameterChange, Refusal
-from gridtune.optimize.report.numbers import MANY, amount
+from gridtune.optimize.records.recommendation import ParameterChange, Refusal
+from gridtune.optimize.report.harms import harm_text
 from gridtune.optimize.search_space.constraints import excesses, feasible, violation
 from gridtune.plain_text import counted
 
@@ -132,27 +131,6 @@ def refusal(archive: Archive, number: int) -> str:
     else:
         does = f"{does} than the baseline" if rule is None else f"breaks {rule}"
     return f"in later checks (further seeds, replays of logs) it {does}{told}"
-
-
-def more_load(one: Harm) -> str:
-    """Of which jobs, of a replay with more."""
-    return f"at {100 * (one.load - 1):.0f} % more load"
-
-
-def harm_text(one: Harm) -> str:
-    """What gets worse: `completed best-effort work 30 % lower`."""
-    name, gap = label(one.metric), one.mean - one.baseline
-    way = "lower" if gap < 0 else "higher"
-    where = " (log as it is)" if one.replay else ""
-    where = f" ({more_load(one)})" if one.load > 1 else where
-    where = f" (in {one.case}{', log as it is' * one.replay})" if one.case else where
-    where += f" ({100 * one.part:.0f} % of runs)" if one.part is not None else ""
-    if name.percent:
-        return f"{name} {abs(100 * gap):.2g} points {way}{where}"
-    if one.baseline <= 0 or one.mean / one.baseline >= MANY:
-        metric = Objective(one.metric, "minimize", one.unit)
-        return f"{name} {amount(one.baseline, metric)} -> {amount(one.mean, metric)}{where}"
-    return f"{name} {abs(100 * gap / one.baseline):.0f} % {way}{where}"
 
 
 def change_groups(changes: Sequence[ParameterChange]) -> dict[str, list[ParameterChange]]:

@@ -10,6 +10,7 @@ from gridtune.optimize.records.evaluations import Estimate, Objective, side_by_s
 from gridtune.optimize.replication.shortlist import promising
 from gridtune.optimize.report.answer import caveats, changes_text, heading
 from gridtune.optimize.report.frame import BASELINE, ON_FRONT, STATES, TITLE, Row, rows, texts
+from gridtune.optimize.report.harms import harms_text
 from gridtune.optimize.report.numbers import amount, as_objective, metric_label, setting, with_half
 from gridtune.optimize.report.recommended import infeasible, why_none
 from gridtune.optimize.search_space.constraints import tightest
@@ -45,15 +46,17 @@ def spread(front: Front) -> list[Row]:
 
 
 def front_text(front: Front, some: Sequence[Row], width: int) -> str:
-    """The front, what its signs mean, and what each recommendation changes."""
+    """What each recommendation makes worse, the front, what its signs mean, what is recommended."""
     if not some:
         return "\n".join(wrapped([heading(front), why_none(front), *_nearest(front)], width)) + "\n"
     titles, cells, left = texts(front, some)
     table = text_table(titles, cells, width, left=left).rstrip("\n")
     notes = wrapped([*_notes(front, some, titles), *caveats(front), *_nearest(front)], width)
-    advice = [line for one in front.archive.recommendations for line in changes_text(one, width)]
-    advice = advice or wrapped([why_none(front)], width)
-    return "\n".join([*wrapped([heading(front)], width), "", table, "", *notes, "", *advice]) + "\n"
+    top, bottom = wrapped([heading(front)], width), wrapped([why_none(front)], width)
+    if advice := front.archive.recommendations:
+        top += ["", *wrapped([line for one in advice for line in harms_text(one)], width)]
+        bottom = [line for one in advice for line in changes_text(one, width)]
+    return "\n".join([*top, "", table, "", *notes, "", *bottom]) + "\n"
 
 
 def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator[str]:
