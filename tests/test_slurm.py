@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gridtune.scenarios import ScenarioError, load, simulate
+from gridtune.scenarios.calibration.logs import qos_of
 from gridtune.scenarios.slurm import slurm_changes, slurm_seed
 from gridtune.scenarios.slurm.conf import QOS_COLUMNS, host_names, read_conf, seconds
 from gridtune.scenarios.slurm.seed import NO_DECAY
@@ -547,6 +548,21 @@ def test_how_jobs_make_way_is_said_by_the_qos_that_is_preempted(tmp_path, conf, 
     site = slurm_seed(path, _written(tmp_path, "qos", "\n".join(levels))).site
     told = {key.partition(".")[2]: value for key, value in site.items() if key.startswith("preemption")}
     assert told == {"express": 3600.0, "mode": mode, "exempt": 3600.0}
+
+
+def test_a_qos_preempts_only_where_jobs_of_the_log_have_it(tmp_path):
+    conf = _written(tmp_path, "slurm.conf", "PreemptType=preempt/qos\nPreemptMode=REQUEUE\n")
+    levels = [qos_row(name=name, preempt="normal", maxwall=wall) for name, wall in (("a", "60"), ("b", "90"))]
+    qos = _written(tmp_path, "qos", "\n".join([qos_row(name="normal"), *levels]))
+    express = {used: slurm_seed(conf, qos, used).site.get("preemption.express") for used in ((), ("b",))}
+    assert express == {(): 3600.0, ("b",): 5400.0}
+    seed = slurm_seed(conf, qos, {"normal"})
+    assert not seed.site
+    assert "QOS a preempt=normal" in seed.without
+    assert any(line.startswith("PreemptType=preempt/qos") for line in seed.without)
+    rows = ["JobID|Submit|Start|End|AllocCPUS|ReqCPUS|TimelimitRaw|State|User|QOS"]
+    rows += [f"{k}|{k}|{k + 9}|{k + 99}|1|1|9|COMPLETED|u|{'normal' if k % 2 else ''}" for k in range(1, 9)]
+    assert qos_of([str(_written(tmp_path, "log.txt", "\n".join(rows)))]) == {"normal"}
 
 
 def test_limits_of_qos_that_nobody_takes_over_are_named(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from gridtune.scenarios.traces.columns import Columns, early
 
 FEWEST_KNOWN = 0.9  # of the jobs, whose wait the log has to say
 FEWEST_WEEKS = 8  # of a part of a log
+KEPT = Keep(cancelled=True)
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def read_log(
         ScenarioError: it cannot be read, does not say how long its jobs waited, or has wider jobs than nodes.
     """
     path = find_trace(trace)
-    logged = read_trace(path, keep=Keep(cancelled=True))
+    logged = read_trace(path, keep=KEPT)
     if first is None and (count := early(np.array([job.submit for job in logged.jobs[:last]]))):
         first = count + 1
     chosen = [
@@ -150,3 +151,12 @@ def _peak(start: Floats, runtime: Floats, amount: Floats) -> float:
     changes = np.concatenate((-amount, amount))
     # Stable: of one time the ends come first.
     return float(np.cumsum(changes[np.argsort(times, kind="stable")]).max())
+
+
+def qos_of(traces: Iterable[str]) -> set[str]:
+    """Names of the QOS that jobs of logs have; none where they do not say.
+
+    Raises:
+        ScenarioError: a log cannot be read.
+    """
+    return {job.qos for trace in traces for job in read_trace(find_trace(trace), keep=KEPT).jobs if job.qos}

@@ -10,6 +10,7 @@ from typing import Any
 from gridtune.plain_text import argument, counted, hidden
 from gridtune.scenarios.calibration.fit import calibrate
 from gridtune.scenarios.calibration.kept import KeptReplays
+from gridtune.scenarios.calibration.logs import qos_of
 from gridtune.scenarios.calibration.replays import SITE
 from gridtune.scenarios.calibration.report import as_json, report_lines
 from gridtune.scenarios.calibration.written import scenario_text
@@ -55,7 +56,7 @@ def run_calibration(
         check_absent(out)
     if qos is not None and slurm is None:
         raise ScenarioError(f"{qos}: is read beside a slurm.conf; give --slurm FILE, too")
-    seed = None if slurm is None else slurm_seed(slurm, qos)
+    seed = None if slurm is None else slurm_seed(slurm, qos, qos_of(traces) if qos else ())
     kept = None if out is None else KeptReplays(out.with_suffix(".replays"))
     given: dict[str, Any] = {} if seed is None else {f"{SITE}.{key}": one for key, one in seed.site.items()}
     try:

@@ -5,7 +5,7 @@ Source: slurm.conf(5), SchedulerParameters and the multifactor priority plug-in;
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isinf
 from pathlib import Path
@@ -37,12 +37,13 @@ class SlurmSeed:
     without: Sequence[str]
 
 
-def slurm_seed(conf: Path, qos: Path | None = None) -> SlurmSeed:
+def slurm_seed(conf: Path, qos: Path | None = None, used: Collection[str] = ()) -> SlurmSeed:
     """What a slurm.conf, and a list of QOS, say of a site.
 
     Args:
         conf: slurm.conf.
         qos: what `sacctmgr -P show qos` printed.
+        used: names of the QOS that jobs of the log have; empty if that is unknown.
 
     Raises:
         ScenarioError: a file cannot be read, or a value of it makes no sense.
@@ -50,8 +51,9 @@ def slurm_seed(conf: Path, qos: Path | None = None) -> SlurmSeed:
     said = read_conf(conf)
     levels = [] if qos is None else read_qos(qos)
     try:
-        policy, site, processors = _policy(said), dict(_site(said, levels)), said.processors()
-        without = list(_without(said, levels, site))
+        express = _express(levels, used)
+        policy, site, processors = _policy(said), dict(_site(said, levels, express)), said.processors()
+        without = list(_without(said, levels, express, site))
     except ScenarioError as error:
         files = conf if qos is None else f"{conf} or {qos}"
         raise ScenarioError(f"{files}: {error}") from None
@@ -98,9 +100,9 @@ def _fair_share(conf: SlurmConf) -> Iterator[tuple[str, Any]]:
         yield "algorithm", "fair-tree"
 
 
-def _site(conf: SlurmConf, levels: Sequence[Line]) -> Iterator[tuple[str, Any]]:
+def _site(conf: SlurmConf, levels: Sequence[Line], express: Line | None) -> Iterator[tuple[str, Any]]:
     """Partitions as queues, and what QOS limit and preempt."""
-    preempting = dict(_preemption(conf, levels)) if _by_qos(conf) else {}
+    preempting = dict(_preemption(conf, levels, express)) if express and _by_qos(conf) else {}
     planned = _at_once(preempting)
     queues = sorted(_queues(conf, planned=planned), key=lambda queue: queue.get("max_runtime", inf))
     if len(queues) > 1 or any(queue.keys() & {"max_runtime", "slots"} for queue in queues):
@@ -162,14 +164,8 @@ def _closed(conf: SlurmConf, line: Line) -> str:
     return "" if conf.processors(line["nodes"]) != 0 else "Nodes: all are out"
 
 
-def _preemption(conf: SlurmConf, levels: Sequence[Line]) -> Iterator[tuple[str, Any]]:
-    """Of the QOS that preempt others and limit run times, the one with the shortest limit.
-
-    How jobs make way is said by the QOS that is preempted.
-    """
-    express = _express(levels)
-    if express is None:
-        return
+def _preemption(conf: SlurmConf, levels: Sequence[Line], express: Line) -> Iterator[tuple[str, Any]]:
+    """How jobs make way for those of a QOS: what it preempts says so."""
     victim = next((one for one in levels if one["name"] in express["preempt"].split(",")), Line())
     said = (victim.get("preemptmode", ""), conf.options.get("preemptmode", ""))
     words = (word for text in said for word in text.lower().split(","))
@@ -184,8 +180,10 @@ def _preemption(conf: SlurmConf, levels: Sequence[Line]) -> Iterator[tuple[str, 
         yield "preemption.exempt", seconds(exempt)
 
 
-def _express(levels: Sequence[Line]) -> Line | None:
+def _express(levels: Sequence[Line], used: Collection[str]) -> Line | None:
+    """Of the QOS that jobs have, that preempt others and limit run times, the one with the shortest limit."""
     able = [level for level in levels if level.get("preempt") and level.get("maxwall")]
+    able = [level for level in able if not used or level["name"] in used]
     return min(able, key=lambda level: seconds(level["maxwall"]), default=None)
 
 
@@ -210,7 +208,9 @@ def _tres(text: str) -> dict[str, str]:
     return dict(part.split("=", 1) for part in text.split(",") if "=" in part)
 
 
-def _without(conf: SlurmConf, levels: Sequence[Line], site: Mapping[str, Any]) -> Iterator[str]:
+def _without(
+    conf: SlurmConf, levels: Sequence[Line], express: Line | None, site: Mapping[str, Any]
+) -> Iterator[str]:
     """What decides who starts when and has no counterpart."""
     for name, value in sorted(conf.options.items()):
         if OPTIONS.decides(name, value):
@@ -236,10 +236,11 @@ def _without(conf: SlurmConf, levels: Sequence[Line], site: Mapping[str, Any]) -
         if "GANG" in mode.upper():
             yield f"{conf.names['preemptmode']}={mode}"
     elif "preemption.express" not in site:
-        yield f"PreemptType={preempts}: only a QOS that preempts others and has a MaxWall has a counterpart"
+        needed = "a QOS that jobs of the log have, that preempts others and has a MaxWall"
+        yield f"PreemptType={preempts}: only {needed} has a counterpart"
     if any("slots" in queue and "partition" not in queue for queue in site.get("queue", ())):
         yield "backfilling within a partition, beside preemption that suspends or has a GraceTime"
-    yield from _of_qos(levels)
+    yield from _of_qos(levels, express)
     for name in conf.included:
         yield f"Include {name}: not read"
 
@@ -262,9 +263,8 @@ def _of_nodes(conf: SlurmConf) -> Iterator[str]:
     yield from (f"PartitionName={','.join(names)} {word}" for word, names in named.items())
 
 
-def _of_qos(levels: Sequence[Line]) -> Iterator[str]:
+def _of_qos(levels: Sequence[Line], express: Line | None) -> Iterator[str]:
     """Limits, factors and flags of QOS."""
-    express = _express(levels) or {}
     for level in levels:
         name = f"QOS {level['name']}"
         yield from (f"{name} {key}={value}" for key, value in level.items() if QOS.decides(key, value))
