@@ -78,10 +78,13 @@ class Log:
         return read_log(self.trace, self.size, int(self.rows[count - 1]), self.first)
 
     def busiest(self, jobs: int) -> Log:
-        """The weeks in a row with so many jobs at most in which there was most waiting; eight at least."""
+        """The weeks in a row with so many jobs at most in which there was most waiting; eight at least.
+
+        A wait of over a week counts as a week: a single one of a job that was forgotten decides nothing.
+        """
         week = ((self.submit - self.submit[0]) // WEEK).astype(int)
         bounds = np.searchsorted(week, np.arange(week[-1] + 2))
-        waited = np.concatenate(([0.0], np.cumsum(self.wait)))
+        waited = np.concatenate(([0.0], np.cumsum(np.minimum(self.wait, WEEK))))
         best, most = (0, len(self.submit)), -1.0
         for begin in range(len(bounds) - FEWEST_WEEKS):
             ends = [
