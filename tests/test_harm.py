@@ -11,8 +11,11 @@ from gridtune.model.metrics.harm import harm, waited
 from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import DAY, HARM_METRICS, HOUR, METRICS, WEEK, definition
 from gridtune.model.metrics.summary import measured
+from gridtune.optimize.recommend.harm import harms
+from gridtune.optimize.replication.guards import excess_waits
 from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.simulation.simulate import simulate
+from gridtune.scenarios.tables.search import Starvation
 
 NOW = 30 * DAY
 
@@ -25,8 +28,10 @@ def done(wait, user="u", processors=1, runtime=60.0, site="s"):
     return job
 
 
-def values(jobs, sites=None, now=NOW, pace=1.0, queues=None, slowdowns=None):
-    found = harm(jobs, slowdowns or [1.0] * len(jobs), sites or {"s": 100}, now, pace, queues or {})
+def values(jobs, sites=None, now=NOW, pace=1.0, queues=None, qos=None, slowdowns=None):
+    found = harm(
+        jobs, slowdowns or [1.0] * len(jobs), sites or {"s": 100}, now, pace, queues or {}, qos or {}
+    )
     return {name: metric.value for name, metric in found.items()}
 
 
@@ -152,9 +157,6 @@ def test_queues_of_a_log_with_enough_jobs_are_compared_one_by_one():
 
 
 def test_a_replay_tells_waits_of_the_logs_queues_and_guards_them(tmp_path):
-    from gridtune.optimize.replication.guards import excess_waits
-    from gridtune.scenarios.tables.search import Starvation
-
     lines = ["; MaxProcs: 1"] + [
         f"{k} {60 * k} 0 90 1 -1 -1 1 100 -1 1 1 1 -1 {1 + k % 2} -1 -1 -1" for k in range(1, 81)
     ]
@@ -170,3 +172,24 @@ def test_a_replay_tells_waits_of_the_logs_queues_and_guards_them(tmp_path):
     assert excess_waits(slower, before, Starvation())["excess_wait.queue-1"] > 9e5
     assert str(label(names[0])) == "wait in queue 1 (95th percentile)"
     assert definition(names[0]).direction == "minimize"
+
+
+def test_a_replay_tells_waits_of_the_qos_of_a_log_and_guards_them(tmp_path):
+    rows = ["JobID|Submit|Start|End|AllocCPUS|ReqCPUS|TimelimitRaw|State|User|QOS"]
+    rows += [
+        f"{k}|{60 * k}|{60 * k}|{60 * k + 90}|1|1|2|COMPLETED|u|{'high' if k % 2 else 'normal'}"
+        for k in range(1, 81)
+    ]
+    path = tmp_path / "two-qos.txt"
+    path.write_text("\n".join(rows) + "\n")
+    site = {"workload.trace": str(path), "site.cluster.nodes": 1}
+    metrics = simulate(load("batch/replay").override(site)).metrics
+    names = [name for name in metrics if ".qos-" in name]
+    kinds = ("waited_p95", "slowdown_mean")
+    assert names == [f"{kind}.qos-{qos}" for qos in ("high", "normal") for kind in kinds]
+    before = {name: metric.value for name, metric in metrics.items()}
+    slower = before | {names[0]: 1e6}
+    assert excess_waits(slower, before, Starvation())["excess_wait.qos-high"] > 9e5
+    assert str(label(names[0])) == "wait in QOS high (95th percentile)"
+    (harmed,) = harms({names[0]: (100.0, 110.0)}, {names[0]: (200.0, 211.0)}, ())
+    assert harmed.metric == names[0]

@@ -21,7 +21,9 @@ def metrics() -> Iterator[str]:
     run = simulate(load(SHOWN)).metrics
     classes = {f"{name}.{SHOWN_CLASS}": one for name, one in known.CLASS_METRICS.items()}
     sizes = {f"{name}.{size}": one for size in known.SIZES for name, one in known.SIZE_METRICS.items()}
-    queues = {f"{name}.{known.QUEUE}NAME": one for name, one in known.QUEUE_METRICS.items()}
+    queues = {
+        f"{name}.{kind}NAME": one for kind in known.LOGGED for name, one in known.LOGGED_METRICS.items()
+    }
     listed = {*known.ALWAYS, *known.HARM_METRICS}
     others = {name: one for name, one in known.METRICS.items() if name not in listed and "." not in name}
     yield "# Metrics\n"

@@ -1,4 +1,4 @@
-"""Who is served worst: waits and slow-downs of mandatory jobs by size, run time, queue and user."""
+"""Who is served worst: waits and slow-downs of mandatory jobs by size, run time, queue, QOS and user."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gridtune.model.metrics.lost import overran
 from gridtune.model.metrics.registry import (
     DAY,
     LENGTH_CLASSES,
+    LOGGED,
+    LOGGED_METRICS,
     METRICS,
-    QUEUE,
-    QUEUE_METRICS,
     SIZE_CLASSES,
     WEEK,
     Metric,
@@ -23,7 +23,7 @@ from gridtune.model.metrics.registry import (
 
 TENTH = 0.1  # of the users, those who wait longest
 LATE = 0.95  # the quantile that is told of a class
-ENOUGH = 30  # jobs of a queue of which it is told
+ENOUGH = 30  # jobs of a queue or QOS of which it is told
 
 Floats = NDArray[np.float64]
 
@@ -35,6 +35,7 @@ def harm(
     now: float,
     pace: float,
     queues: Mapping[int, str],
+    qos: Mapping[int, str],
 ) -> dict[str, Metric]:
     """How those are served who are served worst: metrics by name.
 
@@ -47,7 +48,7 @@ def harm(
         sites: processors of each batch site; a job that reached none is compared with the largest.
         now: end of the run, s.
         pace: work that a slot does in a second.
-        queues: of the log, by the number of the job; jobs of no log have none.
+        queues, qos: of the log, by the number of the job; jobs of no log have none.
     """
     waits = np.array([waited(job, now) for job in jobs], dtype=float)
     largest = max(sites.values())
@@ -63,7 +64,9 @@ def harm(
     for dimension, classes, places in (("size", SIZE_CLASSES, shares), ("length", LENGTH_CLASSES, lengths)):
         values |= _of_classes(dimension, classes, places, waits, slow)
     found = {name: Metric(float(value), METRICS[name].unit) for name, value in values.items()}
-    return found | _of_queues(jobs, waits, slow, queues)
+    for kind, names in zip(LOGGED, (queues, qos), strict=True):
+        found |= _of_logged(kind, names, jobs, waits, slow)
+    return found
 
 
 def waited(job: Job, now: float) -> float:
@@ -95,20 +98,19 @@ def _of_classes(
     return values | {f"waited_p95.worst-{dimension}": latest}
 
 
-def _of_queues(
-    jobs: Sequence[Job], waits: Floats, slowdowns: Floats, queues: Mapping[int, str]
+def _of_logged(
+    kind: str, names: Mapping[int, str], jobs: Sequence[Job], waits: Floats, slowdowns: Floats
 ) -> dict[str, Metric]:
-    """Late waits and slow-downs of each queue that has enough jobs, where there are several queues."""
+    """Late waits and slow-downs of each queue (or QOS) that has enough jobs, where there are several."""
     theirs: dict[str, list[int]] = {}
-    for at, job in enumerate(jobs) if queues else ():
-        theirs.setdefault(queues.get(job.id, ""), []).append(at)
+    for at, job in enumerate(jobs) if names else ():
+        theirs.setdefault(names.get(job.id, ""), []).append(at)
     found = {}
     for name, places in sorted(theirs.items()):
         if name and len(theirs) > 1 and len(places) >= ENOUGH:
-            late = float(np.quantile(waits[places], LATE))
-            found[f"waited_p95.{QUEUE}{name}"] = Metric(late, QUEUE_METRICS["waited_p95"].unit)
-            mean = float(slowdowns[places].mean())
-            found[f"slowdown_mean.{QUEUE}{name}"] = Metric(mean, QUEUE_METRICS["slowdown_mean"].unit)
+            late, mean = float(np.quantile(waits[places], LATE)), float(slowdowns[places].mean())
+            for stem, value in (("waited_p95", late), ("slowdown_mean", mean)):
+                found[f"{stem}.{kind}{name}"] = Metric(value, LOGGED_METRICS[stem].unit)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from gridtune.model.metrics.registry import QUEUE, QUEUE_METRICS
+from gridtune.model.metrics.registry import LOGGED, LOGGED_METRICS
 
 
 class Label(NamedTuple):
@@ -117,8 +117,9 @@ def label(name: str) -> Label:
     """
     stem, dot, kind = name.partition(".")
     found = LABELS.get(stem) or _composed(stem)
-    if kind.startswith(QUEUE) and stem in QUEUE_METRICS:
-        return found._replace(name=f"{found.name} in queue {kind.removeprefix(QUEUE)}")
+    if kind.startswith(LOGGED) and stem in LOGGED_METRICS:
+        what, _, whose = kind.partition("-")
+        return found._replace(name=f"{found.name} in {what.replace('qos', 'QOS')} {whose}")
     if not dot:
         return found
     whose = KINDS.get(kind) or f"{kind} {'requests' if kind in REQUESTS else 'jobs'}"

@@ -203,10 +203,12 @@ for _name in (*(f"size-{name}" for name in SIZE_CLASSES), *(f"length-{name}" for
         "", "minimize", "mean bounded slow-down in the class", within=FROM_ONE
     )
     HARM_METRICS[f"jobs.{_name}"] = _of("jobs", "maximize", "mandatory jobs of the class")
-QUEUE = "queue-"  # before the name of a log's queue, of which a run may have any number: `waited_p95.queue-1`
-QUEUE_METRICS: dict[str, Definition] = {
-    "waited_p95": _of("s", "minimize", "95th percentile of waits in a queue of the log"),
-    "slowdown_mean": _of("", "minimize", "mean bounded slow-down in a queue of the log", within=FROM_ONE),
+LOGGED = ("queue-", "qos-")  # before the name of a log's queue or QOS, of which there may be any number
+LOGGED_METRICS: dict[str, Definition] = {
+    "waited_p95": _of("s", "minimize", "95th percentile of waits in a queue or QOS of the log"),
+    "slowdown_mean": _of(
+        "", "minimize", "mean bounded slow-down in a queue or QOS of the log", within=FROM_ONE
+    ),
 }
 METRICS |= HARM_METRICS  # known everywhere, measured where there are batch sites
 
@@ -264,6 +266,6 @@ def directions(names: Iterable[str]) -> list[Direction]:
 def definition(name: str) -> Definition | None:
     """What a metric means, be it of all jobs or of a class (`waiting_mean.local`); None if unknown."""
     stem, _, kind = name.partition(".")
-    if kind.startswith(QUEUE) and stem in QUEUE_METRICS:
-        return QUEUE_METRICS[stem]
+    if kind.startswith(LOGGED) and stem in LOGGED_METRICS:
+        return LOGGED_METRICS[stem]
     return METRICS.get(name) or CLASS_METRICS.get(stem) or SIZE_METRICS.get(stem)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isfinite, nan
 
-from gridtune.model.metrics.registry import QUEUE, define
+from gridtune.model.metrics.registry import LOGGED, define
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Constraint
 from gridtune.scenarios.tables.search import Starvation
 
@@ -23,7 +23,10 @@ FAILURES = 0.1  # share of the mandatory jobs of a class that may fail beyond th
 WITHHELD = ("never_submitted", "abandoned", "dropped")
 ROUNDING = 1e-9  # differences below are none
 LONGEST = "waited_max"
-CLASSES = ("waited_p95.size-", "waited_p95.length-", f"waited_p95.{QUEUE}", "waited_mean.worst-users")
+CLASSES = (
+    *(f"waited_p95.{kind}" for kind in ("size-", "length-", *LOGGED)),
+    "waited_mean.worst-users",
+)
 
 _LOST = "lost share of mandatory work beyond that of the baseline, in all or of a class"
 _WAITED = "wait beyond what a configuration may add to the baseline's, of the worst class of jobs"
@@ -85,8 +88,8 @@ def excess_waits(
 ) -> dict[str, float]:
     """By how much a run exceeds the waits that it may have, in seconds; means at most 0 are allowed.
 
-    Of each class of sizes and of run times, of each queue of a log, of the users who wait longest, and the
-    longest wait.
+    Of each class of sizes and of run times, of each queue and QOS of a log, of the users who wait longest,
+    and the longest wait.
 
     Returns:
         `EXCESS_WAIT`, of the worst class, and `EXCESS_WAIT.CLASS` of each that both runs have.

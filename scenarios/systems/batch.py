@@ -216,7 +216,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
         ScenarioError: a file that the workload names cannot be used.
     """
     create, placeholder, role = grid.record.job, grid.record.placeholder, workload.role
-    queues = grid.record.queues
+    queues, qos = grid.record.queues, grid.record.qos
     bound = workload.bound
     patience = inf if workload.deadline is None else workload.deadline
     expect = expected_data(grid, workload)
@@ -250,6 +250,8 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
             expect(job)
         if needs is not None:
             job.needs = next(needs)
+        if task.qos:
+            qos[job.id] = task.qos
         if task.queue:
             queues[job.id] = task.queue
             if isinstance(receiver, BatchSite):

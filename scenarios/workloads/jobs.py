@@ -34,7 +34,7 @@ class Task(NamedTuple):
         number: of the job in its log, 0 if it has none.
         preceding: number of the job after whose end it is submitted, 0 if it comes by itself.
         think: s from that end to its submission.
-        queue: of its log, "" if it names none.
+        queue, qos: of its log, "" if it names none.
     """
 
     submit: float
@@ -48,6 +48,7 @@ class Task(NamedTuple):
     preceding: int = 0
     think: float = 0.0
     queue: str = ""
+    qos: str = ""
 
 
 class BestEffortSpec(Table):
