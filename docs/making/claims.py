@@ -129,7 +129,7 @@ def claims(made: dict[str, Any]) -> str:
         names, remarks, sources = (list(dict.fromkeys(filter(None, one))) for one in zip(*same, strict=True))
         text = f"{before}({'; '.join(remarks)}){after}" if remarks else before
         others = [source for source in sources if several and not _in_paper(source)]
-        source = f" (*{'; '.join(others)}*)" if others else ""
+        source = f", *{'; '.join(others)}*" if others else ""
         rows.append(_row(", ".join(names), text + source, said))
     return "\n".join([*rows, ""]) + "\n"
 
