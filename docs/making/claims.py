@@ -222,7 +222,8 @@ def _replications(claims: list[dict[str, Any]]) -> str:
         alike = all(numbers[name] == numbers[names[0]] for name in names)
         for name in names[:1] if alike else names:
             if numbers[name] != {usual}:
-                said = " or ".join(map(str, sorted(numbers[name]))) + ", by figure" * (len(numbers[name]) > 1)
+                several = ", by scenario" if len(numbers[name]) > 1 else ""
+                said = " or ".join(map(str, sorted(numbers[name]))) + several
                 others.setdefault(said, []).append(family if alike else name)
     rest = "; ".join(f"{', '.join(names)}: {said}" for said, names in others.items())
     return f"{usual} replications{rest and f' ({rest})'}"
