@@ -122,7 +122,7 @@ def claims(made: dict[str, Any]) -> str:
         before, remark, after = _parted(claim["claim"])
         row = (claim["id"], remark, claim["source"])
         merged.setdefault((before, after, _said(claim)), []).append(row)
-    rows = ["", f"{_how(made)} [All values, 95 % intervals and sources]({FULL}#{made['paper']}).", ""]
+    rows = ["", f"{_how(made)} [All values and sources]({FULL}#{made['paper']}).", ""]
     several = len({claim["source"] for claim in made["claims"]}) > 1
     rows += [f"| id | claim | [verdict]({VERDICT}) |", "|---|---|---|"]
     for (before, after, said), same in merged.items():
@@ -197,7 +197,7 @@ def _how(made: dict[str, Any]) -> str:
     """With how many replications, and what of it at reduced size, in words."""
     quick = dict.fromkeys(claim["experiment"] for claim in made["claims"] if claim["quick"])
     if made["paper"] == "oar":
-        text = "O2 is about each of the ten schedules, the others about their mean."
+        text = "Verdicts rest on ten schedules."
     else:
         text = f"Verdicts rest on {_replications(made['claims'])} with seed 1."
     missing = [one.name for one in load_paper(made["paper"]).experiments if one.name not in _known(made)]
