@@ -239,7 +239,7 @@ def controllers(bench: Workbench) -> list[Claim]:
             hypothesis(
                 known,
                 "controllers",
-                f"under the rule '{name}', the cluster is used less than under a PI controller",
+                f"the cluster is used less than under a PI controller (rule '{name}')",
                 "section 2.2",
                 Finding(
                     "utilisation, minus that of PI",

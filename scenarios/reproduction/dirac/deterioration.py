@@ -60,12 +60,12 @@ def deterioration(bench: Workbench) -> list[Claim]:
         ),
         claim(
             "P9b",
-            "with all faults, response times are shorter with pilots than under push",
+            "with all faults, response times are shorter than under push (with pilots)",
             *slower(broken, pilots),
         ),
         claim(
             "P9c",
-            "with all faults, response times are shorter under pull than under push",
+            "with all faults, response times are shorter than under push (under pull)",
             *slower(broken, ["pull"]),
         ),
         claim(
