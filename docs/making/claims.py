@@ -114,21 +114,22 @@ def _reach(finding: dict[str, Any], inside: bool) -> float:
 def claims(made: dict[str, Any]) -> str:
     """A table of claims for the page of a system: each with its verdict, and why where it is not met.
 
-    Claims of one verdict that differ only in a remark in brackets, or only in their source, are one row.
+    Claims of one verdict that differ only in a remark in brackets, or only in their source, are one row. The
+    page of reference says where in the paper a claim stands; here a source is named if it is not the paper.
     """
     merged: dict[tuple[str, str, str], list[tuple[str, str, str]]] = {}
     for claim in made["claims"]:
         before, remark, after = _parted(claim["claim"])
         row = (claim["id"], remark, claim["source"])
         merged.setdefault((before, after, _said(claim)), []).append(row)
-    rows = ["", f"{_how(made)} [All values, with 95 % intervals]({FULL}#{made['paper']}).", ""]
-    shared = {claim["source"] for claim in made["claims"]}
-    of = ", *source*" if len(shared) > 1 else ""
-    rows += [f"| id | claim{of} | [verdict]({VERDICT}) |", "|---|---|---|"]
+    rows = ["", f"{_how(made)} [All values and sources]({FULL}#{made['paper']}).", ""]
+    several = len({claim["source"] for claim in made["claims"]}) > 1
+    rows += [f"| id | claim | [verdict]({VERDICT}) |", "|---|---|---|"]
     for (before, after, said), same in merged.items():
         names, remarks, sources = (list(dict.fromkeys(filter(None, one))) for one in zip(*same, strict=True))
         text = f"{before}({'; '.join(remarks)}){after}" if remarks else before
-        source = f", *{'; '.join(map(_brief, sources))}*" if len(shared) > 1 else ""
+        others = [source for source in sources if several and not _in_paper(source)]
+        source = f", *{'; '.join(others)}*" if others else ""
         rows.append(_row(", ".join(names), text + source, said))
     return "\n".join([*rows, ""]) + "\n"
 
@@ -139,9 +140,9 @@ def _parted(text: str) -> tuple[str, str, str]:
     return (found[1], found[2], found[3]) if found else (text, "", "")
 
 
-def _brief(source: str) -> str:
-    """Where a claim stands, with the sign of a section."""
-    return re.sub(r"\bsections? ", "§", source)
+def _in_paper(source: str) -> bool:
+    """Whether a source is a place in the paper, which has a number: a figure, a table or a section."""
+    return re.search(r"\d", source) is not None
 
 
 def _said(claim: dict[str, Any]) -> str:
@@ -196,9 +197,9 @@ def _how(made: dict[str, Any]) -> str:
     """With how many replications, and what of it at reduced size, in words."""
     quick = dict.fromkeys(claim["experiment"] for claim in made["claims"] if claim["quick"])
     if made["paper"] == "oar":
-        text = "O2 is about each of the ten schedules, the others about their mean."
+        text = "Verdicts rest on ten schedules."
     else:
-        text = f"Verdicts: {_replications(made['claims'])}; seed 1."
+        text = f"Verdicts rest on {_replications(made['claims'])} with seed 1."
     missing = [one.name for one in load_paper(made["paper"]).experiments if one.name not in _known(made)]
     if missing:
         text += f" Not kept yet: {', '.join(missing)}."
@@ -208,7 +209,10 @@ def _how(made: dict[str, Any]) -> str:
 
 
 def _replications(claims: list[dict[str, Any]]) -> str:
-    """What most claims have, and in brackets which others have what: `20 replications (P0a: 60; P9: 100)`."""
+    """What most claims have, and in brackets which others have what: `20 replications (P0a: 60; P9: 100)`.
+
+    The word is a link, from the page of a system or from the reference.
+    """
     usual = Counter(claim["replications"] for claim in claims).most_common(1)[0][0]
     numbers, families = dict[str, set[int]](), dict[str, list[str]]()
     for claim in claims:
@@ -221,10 +225,11 @@ def _replications(claims: list[dict[str, Any]]) -> str:
         alike = all(numbers[name] == numbers[names[0]] for name in names)
         for name in names[:1] if alike else names:
             if numbers[name] != {usual}:
-                said = " or ".join(map(str, sorted(numbers[name]))) + ", by figure" * (len(numbers[name]) > 1)
+                several = ", by scenario" if len(numbers[name]) > 1 else ""
+                said = " or ".join(map(str, sorted(numbers[name]))) + several
                 others.setdefault(said, []).append(family if alike else name)
     rest = "; ".join(f"{', '.join(names)}: {said}" for said, names in others.items())
-    return f"{usual} replications{rest and f' ({rest})'}"
+    return f"{usual} [replications](../glossary.md){rest and f' ({rest})'}"
 
 
 def _known(made: dict[str, Any]) -> set[str]:

@@ -369,8 +369,10 @@ class TraceJobs(JobWorkload):
             estimate = job.runtime * (self.estimate_factor if self.estimate == "factor" else 1.0)
         withdrawn = inf if job.withdrawn is None else job.withdrawn
         owner = job.user or "unknown", job.group or ""
-        classes = {"queue": job.queue or "", "qos": job.qos or ""}
-        task = Task(job.submit, *owner, job.runtime, job.processors, estimate, withdrawn, **classes)
+        task = Task(
+            job.submit, *owner, job.runtime, job.processors, estimate, withdrawn,
+            queue=job.queue or "", qos=job.qos or "",
+        )  # fmt: skip
         if self.dependencies == "ignore":
             return task
         return task._replace(number=job.id, preceding=job.preceding or 0, think=job.think or 0.0)

@@ -106,7 +106,7 @@ def _regulated(made: Values) -> list[Claim]:
         hypothesis(
             "G1b",
             "scenario",
-            "this also holds during the priority job",
+            "they stay around 64 during the priority job, too",
             "figure 4",
             Finding("jobs from 2000 to 3800 s", mean(made["during"]), 60, 68),
         ),
@@ -149,13 +149,13 @@ def _schedule(made: Values) -> list[Claim]:
             "the first jobs start 90 s after the first submission",
             "section 3.6",
             always("at 90 s", [first == 90 for first in made["first"]]),
-            reason="in the model, jobs of the first three cycles wait until then (section 3.6)",
+            reason="in the model, no job starts earlier (section 3.6)",
         ),
         hypothesis(
             "G6",
             "scenario",
-            "a simulation (here: by gridtune) needs 5.5e-4 CPU hours at most, 16,000 times less than the "
-            "real experiment",
+            "a simulation (here: by gridtune) takes at most 5.5e-4 hours (2 s) of CPU time, 16,000 times "
+            "less than the real experiment",
             "section 4.3",
             Finding("CPU hours", quantile([seconds / 3600 for seconds in made["cpu"]]), high=5.5e-4),
         ),
@@ -167,7 +167,7 @@ def _gaps(made: Values, lagging: Values) -> list[Claim]:
         hypothesis(
             "G7a",
             "scenario",
-            "OAR's scheduling rounds (left out in G1 to G6) make gaps in the schedule",
+            "OAR's scheduling rounds (left out in G1 to G6) cause idle gaps in the schedule",
             "section 4.5, figure 5",
             Finding("share of cycles full, with rounds", mean(lagging["full"]), 0.80, 0.96),
             Finding("minus that without", difference(lagging["full"], made["full"]), high=0, strict=True),
@@ -175,7 +175,7 @@ def _gaps(made: Values, lagging: Values) -> list[Claim]:
         hypothesis(
             "G7b",
             "scenario",
-            "the gaps make the experiment end later",
+            "because of the gaps, the experiment ends later",
             "section 4.5",
             Finding("s by which it ends later", difference(lagging["end"], made["end"]), 50, 250),
         ),
@@ -196,7 +196,7 @@ def overhead(bench: Workbench) -> list[Claim]:
             "section 3.6, figure 3",
             Finding("mean of logarithms", mean(made["mu"]), mu - 0.04, mu + 0.04),
             Finding("their standard deviation", mean(made["sigma"]), sigma - 0.04, sigma + 0.04),
-            reason="they are drawn from it",
+            reason="gridtune draws them from this law",
         ),
         definition(
             "G8b",
@@ -204,7 +204,7 @@ def overhead(bench: Workbench) -> list[Claim]:
             "most overheads are around 2 or 3 seconds",
             "figure 3",
             Finding("share from 2 up to 4 s", mean(made["around"]), low=0.75),
-            reason="most of this law lies there",
+            reason="this law has most of its values there",
         ),
     ]
 
@@ -239,7 +239,7 @@ def controllers(bench: Workbench) -> list[Claim]:
             hypothesis(
                 known,
                 "controllers",
-                f"the rule '{name}' uses the cluster less than a PI controller",
+                f"the cluster is used less than under a PI controller (rule '{name}')",
                 "section 2.2",
                 Finding(
                     "utilisation, minus that of PI",
@@ -256,7 +256,7 @@ def controllers(bench: Workbench) -> list[Claim]:
         hypothesis(
             "G9c",
             "controllers",
-            "with ki = 0, the measure stays below the reference",
+            "with ki = 0 (a P controller), the measure stays below the reference",
             "control theory",
             Finding("jobs from 600 to 3500 s, with gain 0.3", mean(made["P, 0.3"]["mean"]), high=60),
         ),
@@ -322,7 +322,7 @@ def logged(bench: Workbench) -> list[Claim]:
         hypothesis(
             "G10b",
             "log",
-            "our PI controller, given the logged load, does what the real one did",
+            "gridtune's PI controller, given the logged load, submits what the real one did",
             source,
             Finding(
                 "greatest difference from the actuator in the second half, over its range there",
@@ -333,7 +333,8 @@ def logged(bench: Workbench) -> list[Claim]:
         hypothesis(
             "G10c",
             "log",
-            "a model fitted to the log predicts the next load better than assuming no change",
+            "a model fitted to the log predicts the load of the next cycle better than the assumption that "
+            "the load does not change",
             source,
             Finding(
                 "error of one-step predictions in the second half, over that of persistence",
@@ -341,12 +342,12 @@ def logged(bench: Workbench) -> list[Claim]:
                 high=1,
                 strict=True,
             ),
-            reason="the prediction error of the model, divided by that of assuming no change",
+            reason="this is the prediction error of the model, divided by that of the assumption",
         ),
         hypothesis(
             "G10d",
             "log",
-            "our file server under this controller has a load like the real one",
+            "gridtune's file server under this controller has a load like the real one",
             source,
             *(
                 Finding(
@@ -357,8 +358,8 @@ def logged(bench: Workbench) -> list[Claim]:
                 )
                 for name in real
             ),
-            reason="perhaps because other work used the real server, or its jobs wrote more or "
-            "less (the log does not say)",
+            reason="the log does not say why. Perhaps other work used the real server, or its jobs wrote "
+            "more or less",
         ),
     ]
 

@@ -44,7 +44,7 @@ def agents(bench: Workbench) -> list[Claim]:
         ),
         claim(
             "P7b",
-            "fallback reduces the failure rate",
+            "fallback reduces the failure rate (share of missed deadlines)",
             Finding(
                 "share of deadlines missed less",
                 difference(plain["missed_fraction"], fallback["missed_fraction"]),
@@ -64,7 +64,7 @@ def agents(bench: Workbench) -> list[Claim]:
         ),
         claim(
             "P7d",
-            f"where servers report every {RARE:g} s load correction misses fewer deadlines",
+            f"if servers report every {RARE:g} s, fewer deadlines are missed with load correction",
             Finding(
                 "share of deadlines missed less",
                 difference(seldom_without["missed_fraction"], seldom["missed_fraction"]),

@@ -30,7 +30,6 @@ MOVES = [
     ("resubmitted", 1, "S3"),
 ]
 
-RULES = {"stay": "stays", "reject": "is rejected"}  # what becomes of a task that no server can finish in time
 DECISIONS = ("assigned", "fallback", "resubmitted", "rejected")  # events of the journal
 
 
@@ -40,7 +39,7 @@ def example(bench: Workbench) -> list[Claim]:
     for unplaced, letters in (("stay", "abc"), ("reject", "def")):
         chosen = load("deadline/example").override({"agent.routing.unplaced": unplaced})
         run = simulate(chosen, bench.seed, keep_events=True)
-        claims += _example(run, letters, f" (a task without another place {RULES[unplaced]})")
+        claims += _example(run, letters, f' (`unplaced = "{unplaced}"`)')
     draw_gantt(bench.figure("figure-2"), run)
     return claims
 
@@ -54,7 +53,7 @@ def _example(run: Run, letters: str, reading: str) -> list[Claim]:
         hypothesis(
             f"P1{letters[0]}",
             "example",
-            f"task 1 goes to S1, is displaced by task 4 to S2 and by task 5 to S3{reading}",
+            f"task 1 goes to server S1; task 4 displaces it to S2, and task 5 to S3{reading}",
             "section 4.3",
             Finding(
                 "decisions as in the paper, one after the other",
@@ -67,7 +66,7 @@ def _example(run: Run, letters: str, reading: str) -> list[Claim]:
         hypothesis(
             f"P1{letters[1]}",
             "example",
-            f"final allocation S1 [2, 4], S2 [5], S3 [1, 3]{reading}",
+            f"in the end, S1 runs tasks 2 and 4, S2 task 5, and S3 tasks 1 and 3{reading}",
             "table 1, figure 2",
             Finding("tasks that run where and when they should", exactly(right), len(EXAMPLE), len(EXAMPLE)),
         ),

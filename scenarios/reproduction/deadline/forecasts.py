@@ -86,14 +86,13 @@ def forecast_error(bench: Workbench) -> list[Claim]:
         contradiction(
             "P6b",
             "forecast-error",
-            "correction removes a bias as the algorithm is printed",
+            "correction removes a bias if algorithm 2 is used as printed",
             "algorithm 2",
             *forecasts("algorithm 2 as printed", 0.85, 1.15),
             clash=any(abs(ratio - 1) > 0.15 for ratio in left.values()),
-            arithmetic="the listing overwrites the forecast by its corrected value "
-            "before it forms the ratio. Its "
-            "recursion settles at forecasts of "
-            + " and ".join(
+            arithmetic="the printed algorithm computes the error from the corrected forecast. So forecasts "
+            "settle at "
+            + " and at ".join(
                 f"{ratio:.2f} times the actual time under a bias of {bias:g}" for bias, ratio in left.items()
             ),
         ),
@@ -103,13 +102,13 @@ def forecast_error(bench: Workbench) -> list[Claim]:
             "algorithm 2 misses fewer deadlines than algorithm 1",
             "section 4.2",
             *fewer("algorithm 1", "algorithm 2"),
-            reason="forecasts that are too long for all servers alike leave their order "
-            "as it is and so do no harm",
+            reason="forecasts that are too long for all servers alike do not change the order of the "
+            "servers, and so do no harm",
         ),
         hypothesis(
             "P6d",
             "forecast-error",
-            "correction helps deadline scheduling too (algorithm 3)",
+            "correction helps deadline scheduling (algorithm 3), too",
             "sections 2 and 4.2",
             *fewer("algorithm 3", "algorithm 3, corrected"),
             reason="forecasts that are too long are a margin of safety, which correction takes away",

@@ -49,7 +49,7 @@ def regular(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D4c",
             name,
-            "each mandatory request of the nine later users kills an optional one",
+            "each mandatory request of the nine users after the first kills an optional request",
             "section 5.1.3",
             always("27 kills", [kills == 27 for kills in made.ethic["killed"]]),
         ),
@@ -69,7 +69,7 @@ def regular(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D5a",
             name,
-            "beyond n_submit = 190, unfairness rises",
+            "as n_submit grows beyond 190, unfairness of legacy rises",
             source,
             *(
                 Finding(f"unfairness with {n}, minus that with {before}", change, low=0, strict=True)
@@ -80,7 +80,7 @@ def regular(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D5b",
             name,
-            "beyond n_submit = 190, slightly fewer requests complete",
+            "as n_submit grows beyond 190, legacy completes slightly fewer requests",
             source,
             *(
                 Finding(
@@ -117,7 +117,8 @@ def irregular(bench: Workbench, name: str, figure: str, number: int) -> list[Cla
         hypothesis(
             "D6a",
             name,
-            "the best n_submit leaves nobody unhappy, and completes nearly as many requests as DIET-ethic",
+            "with the best n_submit, legacy leaves nobody unhappy, and completes nearly as many requests as "
+            "DIET-ethic",
             source,
             Finding(f"unhappy users with {good}", made.median("unhappy_users", good), high=0),
             Finding(
@@ -136,7 +137,7 @@ def irregular(bench: Workbench, name: str, figure: str, number: int) -> list[Cla
         hypothesis(
             "D6c",
             name,
-            "DIET-ethic tunes itself: no n_submit dominates it",
+            "DIET-ethic tunes itself: whatever its n_submit, legacy does not dominate DIET-ethic",
             source,
             *(
                 Finding(f"{n} does", share([made.dominates(n, k) for k in days]), high=0.5, strict=True)

@@ -70,7 +70,7 @@ def consecutive(bench: Workbench) -> list[Claim]:
         definition(
             "D3b",
             name,
-            "a lower n_submit leaves servers idle",
+            "with a lower n_submit, legacy leaves servers idle",
             source,
             *(Finding(f"completed with {n}", made.median("completed", n), high=10 * n) for n in below[::5]),
             reason="ten clients cannot complete more than they submit",
@@ -78,7 +78,7 @@ def consecutive(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D3c",
             name,
-            "a higher n_submit makes users unhappy, a lower one does not",
+            "with a higher n_submit, legacy makes users unhappy; with a lower one, it does not",
             source,
             *(happy(made.legacy[n]) for n in below[-1:]),
             *(
@@ -89,8 +89,7 @@ def consecutive(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D3d",
             name,
-            "unfairness of legacy is up to 150 times that of DIET-ethic (met if the largest ratio is "
-            "50 to 450)",
+            "unfairness of legacy is up to 150 times (tolerated: 50 to 450 times) that of DIET-ethic",
             "abstract, figure 5",
             Finding("largest unfairness of legacy over DIET-ethic's", quantile(gains), 50, 450),
             reason="150 within a factor of 3: it divides by a small difference, and "

@@ -50,8 +50,8 @@ def scalability(bench: Workbench) -> list[Claim]:
             "unfairness is 0.70",
             "table 2",
             Finding("unfairness", unfairness, 0.60, 0.80),
-            reason="in the paper, all 100 clients share the processor of one machine (simulated only for "
-            "D8), which may be the cause",
+            reason="perhaps because all 100 clients of the paper share the processor of one machine, which "
+            "is simulated only for D8",
         ),
     ]
 
@@ -78,7 +78,7 @@ def overhead(bench: Workbench) -> list[Claim]:
             "set-up takes about 13 s",
             "figure 9",
             Finding("s", mean(made["setup"]), 12, 14),
-            reason="the processor time of a message is calibrated on it",
+            reason="the processor time of a message was chosen to give these 13 s",
         ),
         hypothesis(
             "D8b",
@@ -90,7 +90,7 @@ def overhead(bench: Workbench) -> list[Claim]:
         definition(
             "D8c",
             name,
-            "the master agent idles after set-up",
+            "the master agent is idle after set-up",
             "figure 9",
             Finding("share of its CPU while monitoring", mean(made["master"]), high=0),
             reason="clients ask it only in set-up",
@@ -101,13 +101,13 @@ def overhead(bench: Workbench) -> list[Claim]:
             "servers use less than 0.05 (5 %) of their CPU",
             "section 5.2",
             Finding("busiest second of any server", mean(made["server"]), high=0.05),
-            reason="the number is that of the busiest second. A message is assumed to cost a server as much "
-            "CPU time as it costs the clients' machine",
+            reason="this is the share in the busiest second. gridtune assumes that a message costs servers "
+            "as much CPU time as clients",
         ),
         hypothesis(
             "D8e",
             name,
-            "the clients' node is saturated in clean-up, but not in monitoring",
+            "the processor of the clients' machine is always busy in clean-up, but not in monitoring",
             "figure 9",
             Finding("least share of CPU in its first three seconds", mean(made["clean_up"]), low=0.995),
             Finding("greatest share while monitoring", mean(made["monitoring"]), high=0.9),

@@ -46,8 +46,8 @@ def deterioration(bench: Workbench) -> list[Claim]:
     return [
         claim(
             "P9a",
-            "without faults, push (update period 0, dedicated sites) responds at least as fast as pull "
-            "and pilots",
+            "without faults, response times under push (update period 0, dedicated sites) are at most as "
+            "long as under pull and with pilots",
             *(
                 Finding(
                     f"response of push over that of {name}",
@@ -58,11 +58,19 @@ def deterioration(bench: Workbench) -> list[Claim]:
             ),
             reason="push with an update period of 0, on dedicated sites",
         ),
-        claim("P9b", "with all faults, pilots respond faster than push", *slower(broken, pilots)),
-        claim("P9c", "with all faults, pull responds faster than push", *slower(broken, ["pull"])),
+        claim(
+            "P9b",
+            "with all faults, response times are shorter than under push (with pilots)",
+            *slower(broken, pilots),
+        ),
+        claim(
+            "P9c",
+            "with all faults, response times are shorter than under push (under pull)",
+            *slower(broken, ["pull"]),
+        ),
         claim(
             "P9d",
-            "with all faults, fewer tasks fail under pull and pilots than under push",
+            "with all faults, fewer tasks fail under pull and with pilots than under push",
             *(
                 Finding(
                     f"share of failed tasks under push minus that under {name}",
@@ -72,12 +80,13 @@ def deterioration(bench: Workbench) -> list[Claim]:
                 )
                 for name in others
             ),
-            reason="a task fails if it is lost, or takes more than an hour and three times its run time",
+            reason="a task fails if it is lost, or takes longer than an hour and than three times its run "
+            "time",
         ),
         claim(
             "P9e",
-            "if the only faults are failing services and wrong reports of load, pull and pilots respond "
-            "faster than push",
+            "if the only faults are failing services and wrong reports of load, response times are shorter "
+            "under pull and with pilots than under push",
             *slower(news, others),
         ),
     ]

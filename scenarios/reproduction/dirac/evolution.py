@@ -62,7 +62,8 @@ def evolution(bench: Workbench) -> list[Claim]:
             "under pull, few tasks wait at the sites",
             "figure 7b",
             always("at most 6 at each of 3 sites", [queued <= 18 for queued in pull["most_queued"]]),
-            reason="site agents ask for no task while 6 tasks wait (0.3 times 20 nodes)",
+            reason="site agents ask for no task while 6 tasks wait (`availability_epsilon` 0.3, times 20 "
+            "nodes)",
         ),
         hypothesis(
             "P1d",

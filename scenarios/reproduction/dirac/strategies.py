@@ -84,6 +84,7 @@ def _times(made: Made) -> list[Claim]:
         Finding(f"saved on {short(context)} sites", _gain(made, context, once, pull), 0.05, 0.15)
         for context in (DEDICATED, SHARED)
     ]
+    percent = [f"{100 * one.estimate.value:.1f}" for one in saved]
     return [
         hypothesis(
             "P5a",
@@ -101,7 +102,7 @@ def _times(made: Made) -> list[Claim]:
                 Finding("mean execution time, over that of push", ratio(values, executions[0]), 0.95, 1.05)
                 for values in executions[1:]
             ),
-            reason="all nodes have the same speed, all ways the same tasks",
+            reason="all nodes have the same speed, and all four ways run the same tasks",
         ),
         hypothesis(
             "P5c",
@@ -109,8 +110,8 @@ def _times(made: Made) -> list[Claim]:
             "on shared sites, the last task ends earliest under push (update period 0)",
             source,
             *makespans,
-            reason=f"it ends {makespans[-1].estimate.value:.0f} s (of about 14,000 s) later than with "
-            "filling pilots, which keep their nodes while local jobs queue",
+            reason=f"it ends {makespans[-1].estimate.value:.0f} s later (all tasks take about 14,000 s) than "
+            "with filling pilots, which keep their nodes while local jobs queue",
         ),
         hypothesis(
             "P6a",
@@ -161,11 +162,8 @@ def _times(made: Made) -> list[Claim]:
             "the mean response time is 10 % shorter with run-once pilots than under pull",
             "section 8",
             *saved,
-            reason="only "
-            + " and ".join(
-                f"{100 * one.estimate.value:.1f} % {one.what.removeprefix('saved ')}" for one in saved
-            )
-            + ". Waits are short on dedicated sites; on shared sites, tasks wait for local users either way",
+            reason=f"it is only {percent[0]} % shorter on dedicated sites, where waits are short, and "
+            f"{percent[1]} % on shared sites, where tasks wait for local jobs either way",
         ),
     ]
 
@@ -211,8 +209,8 @@ def _queries(made: Made) -> list[Claim]:
             source,
             *uneven,
             reason=f"in {sum(one.estimate.value > 0 for one in uneven)} of {len(uneven)} cases (two kinds of "
-            "pilots on two kinds of sites), queries are spread less evenly than under pull: the coefficient "
-            f"of variation (per 500 s) is up to {max(one.estimate.value for one in uneven):.2f} larger",
+            "pilots on two kinds of sites), they are spread less evenly: the coefficient of variation of "
+            f"their number in 500 s is up to {max(one.estimate.value for one in uneven):.2f} larger",
         ),
         contradiction(
             "P8d",
@@ -235,8 +233,8 @@ def _queries(made: Made) -> list[Claim]:
             "section 9",
             Finding("pilots", mean(dynamic["aborted_pilots"]), 0.9 * ABORTED, 1.1 * ABORTED),
             clash=DYNAMIC - TASKS != ABORTED,
-            arithmetic=f"section 8 counts {DYNAMIC} queries; {TASKS} brought a task, which leaves "
-            f"at most {DYNAMIC - TASKS}",
+            arithmetic=f"section 8 counts {DYNAMIC} queries; {TASKS} brought a task, so at most "
+            f"{DYNAMIC - TASKS} brought none",
         ),
     ]
 

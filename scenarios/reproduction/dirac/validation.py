@@ -40,7 +40,8 @@ def queue(bench: Workbench) -> list[Claim]:
         hypothesis(
             "P0a",
             "queue",
-            "response times of a queue with four servers agree with theory (within 10 %, up to 70 % load)",
+            "response times of a queue with four servers agree with theory (within 10 %, at loads up to "
+            "70 %)",
             "figure 5",
             *(
                 Finding(
@@ -74,6 +75,7 @@ def services(bench: Workbench) -> list[Claim]:
                 ratio(error["constant"], error["none"]),
                 high=0.5,
             ),
-            reason="the paper has no measurements: we compare with our own model, which has random delays",
+            reason="the paper has no measurements, so gridtune compares with its own model with random "
+            "delays",
         ),
     ]

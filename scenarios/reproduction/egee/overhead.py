@@ -96,26 +96,26 @@ def overhead(bench: Workbench) -> list[Claim]:
             "more than 70 % of the jobs run less than 10 s",
             "section 2.2, figure 2",
             Finding("share", mean(made["short"]), 0.68, 0.74),
-            reason="the law of run times is fitted to it",
+            reason="gridtune's law of run times was fitted to this share",
         ),
         definition(
             "R6c",
             "overhead",
-            "the overhead of short jobs is an order of magnitude above their execution",
+            "the overhead of short jobs is an order of magnitude above their run time",
             "section 2.2, figures 3 and 4",
             Finding("median overhead ratio of jobs below 10 s", mean(made["ratio"]), low=10),
-            reason=f"minutes of latency, as in the paper, divided by seconds of the {LAW}",
+            reason=f"latencies are minutes, as in the paper; run times follow a {LAW}",
         ),
         contradiction(
             "R6d",
             "overhead",
-            "run times have mean 2 s and standard deviation of 10^4 s",
+            "run times have a mean of 2 s and a standard deviation of 10^4 s",
             "section 2.2",
             Finding("mean run time, s", mean(made["runtime"]), 1.5, 2.5),
             Finding("standard deviation, s", mean(made["deviation"]), 0.9e4, 1.1e4),
             clash=LARGEST_DEVIATION < DEVIATION,
-            arithmetic=f"with {JOBS:,} jobs of mean {MEAN:g} s, the deviation is at most "
-            f"{LARGEST_DEVIATION:.0f} s; 2 s is taken as the median",
+            arithmetic=f"{JOBS:,} jobs with a mean of {MEAN:g} s have a standard deviation of at most "
+            f"{LARGEST_DEVIATION:.0f} s. So gridtune takes 2 s as the median",
         ),
     ]
 

@@ -99,14 +99,14 @@ def schedules(bench: Workbench) -> list[Claim]:
         hypothesis(
             "O1",
             "schedules",
-            "under conservative backfilling, jobs wait about as long as under OAR",
+            "under conservative backfilling, jobs wait about as long as under OAR (on average)",
             SOURCE,
             Finding("simulated / real mean wait", _mean_ratio(conservative), 0.9, 1.1),
         ),
         hypothesis(
             "O2",
             "schedules",
-            "the same holds for every schedule",
+            "under conservative backfilling, jobs wait about as long as under OAR (in each schedule)",
             SOURCE,
             always("simulated / real mean wait from 0.8 to 1.2", [0.8 <= value <= 1.2 for value in ratios]),
         ),
