@@ -50,16 +50,17 @@ def test_maximised_objectives_are_better_the_larger():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "expected weights"),
-        ("unfairness==3", "is no number"),
-        ("unfairness=a", "is no number"),
-        ("unfairness=nan", "is no number"),
-        ("unfairness=-1", "less than 0"),
-        ("makespan=1", "makespan=1.* unfairness, completed"),
-        ("unfairness~0.1", "expected weights"),
-        ("unfairness=1,unfairness=2", "there twice"),
-        ("unfairness=0", "every weight is 0"),
-        ("unfairness < 3", "expected weights"),
+        ("", "nothing is preferred"),
+        ("unfairness==3", "could not convert"),
+        ("unfairness=a", "could not convert"),
+        ("unfairness=nan", "finite and at least 0"),
+        ("unfairness=-1", "finite and at least 0"),
+        ("makespan=1", "makespan: .* unfairness, completed"),
+        ("makespan<=1", "makespan: .* unfairness, completed"),
+        ("unfairness~0.1", "unfairness~0.1: not an objective"),
+        ("unfairness<=a", "expected weights"),
+        ("unfairness=1,unfairness=2", "two weights"),
+        ("unfairness=0", "nothing is preferred"),
     ],
 )
 def test_what_cannot_be_meant_is_one_line(text, said):

@@ -27,9 +27,10 @@ from gridtune.optimize.front.changes import IDLE, change
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.hypervolume import hypervolume
 from gridtune.optimize.records.difference import ROUNDING, Change, Difference
-from gridtune.optimize.records.evaluations import Objective, side_by_side
+from gridtune.optimize.records.evaluations import Estimate, Objective, side_by_side
 from gridtune.optimize.records.recommendation import much
 from gridtune.optimize.report.numbers import amount, metric_label
+from gridtune.optimize.search_space.cases import Case
 from gridtune.plain_text import counted
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.amounts import human_difference
@@ -241,16 +242,12 @@ def _harms(row: Row) -> bool:
 
 def basis(made: Comparison, names: tuple[str, str]) -> str:
     """What the comparison rests on, in a sentence or two."""
-    way = f"{names[1]} minus {names[0]}"
-    uncertain = any("±" in _difference(row.change) for row in made.rows)
-    interval = (
-        "; ±: half of the 95 % interval; without a verdict behind ± not significant" if uncertain else ""
-    )
-    if made.apart:
-        text = f"{made.apart}: differences are {way} of two samples{interval}."
-    else:
-        text = f"Differences are {way} on common random numbers{interval}."
-    return f"{text} {OWN_RUNS}" if made.kind == "studies" else text
+    way, why = f"{names[1]} minus {names[0]}", made.apart
+    text = f"Differences are {way} on common random numbers"
+    text = f"{why}: differences are {way} of two samples" if why else text
+    if any("±" in _difference(row.change) for row in made.rows):
+        text += "; ±: half of the 95 % interval; without a verdict behind ± not significant"
+    return f"{text}. {OWN_RUNS}" if made.kind == "studies" else f"{text}."
 
 
 def _cells(row: Row) -> list[str]:
@@ -330,28 +327,19 @@ def _studies(a: Study, b: Study) -> tuple[str, list[Row], list[str]]:
     for one in (a, b):
         if not one.details.on_front:
             raise ScenarioError(f"{one.name}: has no front to compare")
-    cases = [_origins(one) for one in (a, b)]
-    jobs = list(dict.fromkeys(path for pair in zip(*cases, strict=False) for path in pair[0].unlike(pair[1])))
+    cases = [[_origin(one) for one in study.settings.run_in] for study in (a, b)]
+    jobs = list(dict.fromkeys(path for one, other in zip(*cases, strict=False) for path in one.unlike(other)))
     apart = "The searches have different jobs" if jobs else _studies_apart(a, b, cases)
     rows = compared_fronts(a.details, b.details, common=not apart)
-    standing = [one.archive.standing for one in (a, b)]
-    known = [one.estimates for one in standing if one]
-    for objective in a.archive.objectives if len(known) == 2 else ():
-        values = [estimates[objective.name].values for estimates in known]
-        rows.append(Row(compared(objective, *values, common=not apart), "baseline"))
+    if a.archive.standing and b.archive.standing:
+        known = a.archive.standing.estimates, b.archive.standing.estimates
+        rows += [_row("baseline", one, known, common=not apart) for one in a.archive.objectives]
     return apart, rows, jobs
 
 
-def _origins(study: Study) -> list[Origin]:
-    """Where the random numbers of a study are from, case by case."""
-    return [
-        Origin(
-            scenario=one.scenario.name,
-            seed=one.seed,
-            workloads=_workloads(one.scenario.spec.model_dump(mode="json")),
-        )
-        for one in study.settings.run_in
-    ]
+def _origin(case: Case) -> Origin:
+    made = _workloads(case.scenario.spec.model_dump(mode="json"))
+    return Origin(scenario=case.scenario.name, seed=case.seed, workloads=made)
 
 
 def _studies_apart(a: Study, b: Study, cases: Sequence[Sequence[Origin]]) -> str:
@@ -369,7 +357,12 @@ def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str]]:
     if not shared:
         raise ScenarioError("the runs have no metric in common")
     jobs = a.unlike(b)
-    counts = [name for name, both in shared.items() if name.startswith(JOBS) and _differ(*both)]
+    counts = [
+        name
+        for name, (first, second) in shared.items()
+        if name.startswith(JOBS)
+        and any(one != other for one, other in zip(first.values, second.values, strict=False))
+    ]
     apart = "The runs have different jobs" if counts else a.apart(b)
     rows = []
     for name, (first, second) in shared.items():
@@ -378,16 +371,16 @@ def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str]]:
             direction, step = (meaning.direction, meaning.resolution) if meaning else ("minimize", 0.0)
             metric = Objective(name, direction, first.unit, step)
             one = compared(metric, first.values, second.values, common=not apart)
-            # Unknown metrics, those that say nothing of a grid, and sums over other jobs have no better
-            # direction.
-            other = bool(counts) and first.unit in SUMS
-            rows.append(Row(one, judged=meaning is not None and name not in IDLE and not other))
+            # Unknown metrics, idle ones, and sums over other jobs have no better direction.
+            idle = meaning is None or name in IDLE or (bool(counts) and first.unit in SUMS)
+            rows.append(Row(one, judged=not idle))
     return apart, rows, jobs or counts
 
 
-def _differ(first: SavedMetric, second: SavedMetric) -> bool:
-    """Whether a metric differs in a replication that both have."""
-    return any(a != b for a, b in zip(first.values, second.values, strict=False))
+def _row(of: str, objective: Objective, known: Sequence[Mapping[str, Estimate]], *, common: bool) -> Row:
+    """An objective of a configuration of each of two studies, by its runs."""
+    first, second = (one[objective.name].values for one in known)
+    return Row(compared(objective, first, second, common=common), of)
 
 
 def compared(metric: Objective, first: Sequence[float], second: Sequence[float], *, common: bool) -> Change:
@@ -435,6 +428,5 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
     for at, objective in enumerate(a.objectives):
         best = [front.on_front[front.costs(front.on_front)[:, at].argmin()] for front in (a, b)]
         known = side_by_side(best) if common else [one.estimates for one in best]
-        values = [one[objective.name].values for one in known]
-        rows.append(Row(compared(objective, *values, common=common), "best"))
+        rows.append(_row("best", objective, known, common=common))
     return rows

@@ -1,8 +1,8 @@
 """Why a configuration: what it sets, what that gains and costs, and which of its settings do it.
 
-Configurations that the posterior has are compared by it, as on the front: with the baseline and with each
-other. Everything else is on validation seeds, replication by replication under common random numbers: what
-the model does not know, and the configuration after each of its settings is put back.
+Configurations of the front are compared as on the front, and so is one with the baseline where the posterior
+knows both. Everything else is on validation seeds, replication by replication under common random numbers,
+above all the configuration after each of its settings is put back.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from gridtune.optimize.explanation.neighbours import Neighbourhood, compared, neighbourhood
-from gridtune.optimize.front.changes import Change, changes, modelled, other_changes
+from gridtune.optimize.front.changes import Change, changes, confirmed, modelled, other_changes
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.hypervolume import comparable
 from gridtune.optimize.records.evaluations import Value
@@ -181,13 +181,11 @@ def explain(
     if here is None:
         study, why = found.archive.study, validation.failures[key(values)]
         raise ScenarioError(f"{study}: configuration {evaluation.number} fails on validation seeds: {why}")
-    around = neighbourhood(found, evaluation, here.values, validation)
     start = {} if base is None else base.values
-    notes = [f"the baseline fails: {validation.failures[key({})]}"] if base is None else []
-    standing, known = found.archive.standing, changes(found.objectives, start, here.values)
-    if standing is not None and standing.number != evaluation.number:
-        known, denied = compared(found, standing, evaluation, (start, here.values), "against the baseline")
-        notes += denied
+    known = changes(found.objectives, start, here.values)
+    standing = None if row.is_baseline else found.archive.standing
+    if standing and (modelled(found, standing, evaluation) or confirmed(found, standing, evaluation)):
+        known = compared(found, standing, evaluation)
     changed = scenario.override(values)
     meanings = {path: meaning(changed, path) for path in values}
     return Explanation(
@@ -199,11 +197,11 @@ def explain(
         ),
         known,
         other_changes(found.objectives, start, here.values),
-        around,
+        neighbourhood(found, evaluation),
         ablated(found, here, removed, validation) if ablate else None,
         len(validation.replications),
         validation.evaluator.simulated,
-        (*notes, *around.notes),
+        () if base else (f"the baseline fails: {validation.failures[key({})]}",),
     )
 
 

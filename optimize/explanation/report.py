@@ -52,29 +52,23 @@ def _in_short(found: Explanation) -> Iterator[str]:
 
 def _place(found: Explanation) -> Iterator[str]:
     """Whether it is on the front, and why not."""
-    row, member, around = found.row, found.member, found.neighbourhood
+    row, around = found.row, found.neighbourhood
+    source = "by the posterior" if found.modelled else "by its runs"
     if around.dominated_by:
-        source = "by the posterior" if found.modelled else "on the same validation seeds"
         yield f"Not on the front: {source} it is dominated by {_configurations(around.dominated_by)}."
         return
-    judged = member or (row.is_baseline and row.feasible)
+    judged = found.member or (row.is_baseline and row.feasible)
     chance = row.front.chance(row.stand) if judged else None
-    at_all = "" if chance is None else f"; that none at all does has probability {chance:.2f}"
-    if not member:
-        rivals = around.dominated_in_search
-        before = f"in the search it was dominated by {_configurations(rivals)}, " if rivals else ""
-        source = "by all its runs" if found.modelled else "on validation seeds"
-        yield f"Not on the front: {before}{source} no configuration on the front dominates it{at_all}."
-        return
     if row.stand != row.number:
         yield f"Gives the same as configuration {row.stand} in every replication."
-    seeds = "on validation seeds" if row.front.validated else "in the search (not validated)"
-    source = "by the posterior" if found.modelled else seeds
     if row.on_front:
         likely = "" if chance is None else f", with probability {chance:.2f}"
         yield f"On the front: no other configuration dominates it {source}{likely}."
-    else:
-        yield f"Not on the front, though no configuration on it dominates it {source}{at_all}."
+        return
+    rivals = around.dominated_in_search
+    before = f"in the search it was dominated by {_configurations(rivals)}, " if rivals else ""
+    at_all = "" if chance is None else f"; that none at all does has probability {chance:.2f}"
+    yield f"Not on the front: {before}{source} no configuration on the front dominates it{at_all}."
 
 
 def _configurations(numbers: Sequence[int]) -> str:
