@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Set
 from difflib import get_close_matches
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gridtune import limits
-from gridtune.optimize.budget import CONFIGURATIONS, Budget, seconds_of
 from gridtune.optimize.records.values import Value
 from gridtune.scenarios.errors import ScenarioError
+
+CONFIGURATIONS = 100  # evaluations of a search of which nothing is said
+UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 class SearchConfig(BaseModel):
@@ -79,6 +82,14 @@ class SearchConfig(BaseModel):
             raise ValueError("expected a list: a set has no order")
         return (given,) if isinstance(given, str) else given
 
+    @field_validator("time")
+    @classmethod
+    def _in_seconds(cls, given: float | str | None) -> float | None:
+        seconds = seconds_of(given) if isinstance(given, str) else given
+        if seconds is not None and not 0 < seconds < limits.NUMBER:
+            raise ScenarioError(f"time {seconds:g}: expected a number of seconds above 0")
+        return seconds
+
     @classmethod
     def of(cls, **fields: Any) -> SearchConfig:
         """A configuration of these fields.
@@ -90,7 +101,9 @@ class SearchConfig(BaseModel):
             return cls(**fields)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            name = str(first["loc"][0])
+            name, why = str(first["loc"][0]), first.get("ctx", {}).get("error")
+            if isinstance(why, ScenarioError):
+                raise why from None
             if first["type"] == "extra_forbidden":
                 near = get_close_matches(name, cls.model_fields, n=1)
                 hint = f"; did you mean {near[0]}?" if near else ""
@@ -98,15 +111,38 @@ class SearchConfig(BaseModel):
             raise ScenarioError(f"{name} {str(first['input'])[:60]}: {first['msg'].lower()}") from None
 
     @property
-    def limits(self) -> Budget:
-        """Where the search ends: after `CONFIGURATIONS` without any limit.
+    def seconds(self) -> float | None:
+        """The time that the search may take, s; None for any."""
+        return None if self.time is None else float(self.time)
 
-        Raises:
-            ScenarioError: the time is none, or nothing can be done in it.
-        """
-        seconds = seconds_of(self.time) if isinstance(self.time, str) else self.time
-        if seconds is not None and not 0 < seconds < limits.NUMBER:
-            raise ScenarioError(f"time {seconds:g}: expected a number of seconds above 0")
-        unlimited = self.runs is None and seconds is None and not self.converged
-        configurations = self.budget or (CONFIGURATIONS if unlimited else limits.BUDGET)
-        return Budget(configurations, self.runs, seconds, self.converged)
+    @property
+    def configurations(self) -> int:
+        """The number of configurations to try at most; `CONFIGURATIONS` where nothing else ends it."""
+        unlimited = self.runs is None and self.time is None and not self.converged
+        return self.budget or (CONFIGURATIONS if unlimited else limits.BUDGET)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the number of configurations is limited."""
+        return self.configurations < limits.BUDGET
+
+    @property
+    def ends(self) -> str:
+        """Where the search ends, in words."""
+        parts = [f"{self.configurations} evaluations"] if self.counted else []
+        parts += [] if self.runs is None else [f"{self.runs} runs"]
+        parts += [] if self.seconds is None else [f"{self.seconds:g} s"]
+        return " or ".join([*parts, *(["until nothing changes"] if self.converged else [])])
+
+
+def seconds_of(text: str) -> float:
+    """A duration as it is written, e.g. `90`, `90s`, `10m`, `1.5h` or `1h30m`, in seconds.
+
+    Raises:
+        ScenarioError: it is none.
+    """
+    parts = re.findall(r"([0-9]+\.?[0-9]*)\s*([a-z]*)\s*", text.strip().lower())
+    whole = re.sub(r"\s", "", text.lower()) == "".join(number + unit for number, unit in parts)
+    if not parts or not whole or any(unit not in UNITS for _, unit in parts):
+        raise ScenarioError(f"--time {text[:60]}: expected a duration such as 90s, 10m or 1.5h")
+    return sum(float(number) * UNITS[unit] for number, unit in parts)

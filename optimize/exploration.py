@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gridtune.optimize.budget import Meter
-from gridtune.optimize.front.hypervolume import hypervolume
+from gridtune.optimize.front.front import hypervolume
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.compare import costs, non_dominated, signs
 from gridtune.optimize.runs.evaluator import Evaluator
@@ -42,7 +42,7 @@ class Exploration:
         first = [*([] if baseline is None else [baseline.configuration]), *self.settings.starts]
         starts = {key(one): one for one in first}
         stale = 0
-        if baseline is not None and self.meter.budget.seconds is not None:
+        if baseline is not None and self.meter.config.seconds is not None:
             evaluator.evaluate([baseline.configuration])  # its pace says how many others time allows
         while self._room():
             if size is not None and sum(1 for entry in evaluator.known.values() if entry.values) >= size:
@@ -64,14 +64,14 @@ class Exploration:
                 self.sampler.inform(known, *self._outcomes(known))
                 starts = {}
             self.sampler.learn(*self._outcomes(configurations))
-            if self.meter.budget.converged and (reason := self._converged()):
+            if self.meter.config.converged and (reason := self._converged()):
                 evaluator.note(f"note: {reason}")
                 break
 
     def _room(self, configurations: Sequence[Configuration] = ()) -> int:
         """How many of the next configurations the budget allows; whether it allows one if none are given."""
         numbers = range(self.settings.replications)
-        room = max(0, self.meter.budget.configurations - len(self.evaluator.known))
+        room = max(0, self.meter.config.configurations - len(self.evaluator.known))
         left = self.meter.left_to_search(self.evaluator.spent)
         if not configurations:
             each = len(numbers) * len(self.settings.run_in)

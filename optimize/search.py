@@ -9,7 +9,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from gridtune.optimize.budget import Budget, Meter
+from gridtune.optimize.budget import Meter, expected
 from gridtune.optimize.config import SearchConfig
 from gridtune.optimize.exploration import Exploration
 from gridtune.optimize.front.front import front
@@ -21,7 +21,6 @@ from gridtune.optimize.replication.guards import LONGEST, NO_MORE_LOSS, NO_STARV
 from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.runs import stored
 from gridtune.optimize.runs.evaluator import Evaluator
-from gridtune.optimize.runs.table import RunTable
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.search_space.baseline import baseline_of, starting_configurations
 from gridtune.optimize.search_space.cases import MEAN, cases_of, check_paths, share_of
@@ -31,8 +30,7 @@ from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Space, key
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import JOURNAL
-from gridtune.optimize.studies.reading import stored_settings
-from gridtune.optimize.studies.study import OpenStudy, open_study
+from gridtune.optimize.studies.study import OpenStudy, open_study, stored_settings
 from gridtune.optimize.validation import PAIR, Validation
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
@@ -89,8 +87,7 @@ def search(
             (holding or own).enter_context(begun_folder(config.out))
         study = own.enter_context(open_study(where, name, settings, resume=config.resume))
         workers = pool or own.enter_context(Pool(jobs))
-        table = RunTable(settings, study.rows)
-        running = Evaluator(settings, table, study, workers, progress, work)
+        running = Evaluator(settings, study, workers, progress, work)
         for note in notes:
             running.note(f"note: {note}")
         try:
@@ -111,7 +108,7 @@ def _settings(
     scenario: Scenario, config: SearchConfig, where: str | Path | None, name: str, *, simulated: bool
 ) -> tuple[Settings, list[str]]:
     """What is searched, and how, with what a user should know; all is checked before anything runs."""
-    budget, spec = config.limits, scenario.spec.searching
+    spec = scenario.spec.searching
     each = spec.replications if config.replications is None else config.replications
     scenario, notes = with_noise(scenario)
     others = [with_noise(other)[0] for other in config.others]
@@ -144,15 +141,15 @@ def _settings(
     found = list(starting_configurations([*spec.start, *config.start], space, standing, scenario.name))
     notes += [one for one in found if isinstance(one, str)]
     starts = {key(one): one for one in found if not isinstance(one, str)}
-    expected = budget.expected(each, len(cases))
-    kind = find(config.sampler, expected - (raced and not standing.configuration), space)
+    tried = expected(config, each, len(cases))
+    kind = find(config.sampler, tried - (raced and not standing.configuration), space)
     batch = config.batch
     if earlier is not None:
         kind = samplers().get(earlier.sampler, kind) if config.sampler == "auto" else kind
         batch = batch or earlier.batch
         starts = starts or {key(one): one for one in earlier.starts}
     settings = Settings(
-        scenario, space, objectives, kind.name, batch or kind.batch_for(expected), config.seed, each,
+        scenario, space, objectives, kind.name, batch or kind.batch_for(tried), config.seed, each,
         cases if others or config.seeds else (), robust, constraints,
         standing if raced else None, tuple(starts.values()),
     )  # fmt: skip
@@ -161,8 +158,8 @@ def _settings(
             f"{shown(where or '')}: the study {name} cannot be resumed: {'; '.join(differences)}"
         )
     least = 2 * len(settings.run_in) * each + _reserve(settings, config)
-    if budget.runs is not None and budget.runs < least:
-        raise ScenarioError(f"runs {budget.runs}: too few to search and to validate; {least} at least")
+    if config.runs is not None and config.runs < least:
+        raise ScenarioError(f"runs {config.runs}: too few to search and to validate; {least} at least")
     return settings, notes
 
 
@@ -179,32 +176,32 @@ def _guards(
 
 def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Archive:
     """Explore, validate, recommend."""
-    settings, budget, fixed = running.settings, config.limits, config.validation_replications
+    settings, fixed = running.settings, config.validation_replications
     replay = max(replay_weight(case.scenario) for case in settings.run_in)
     if config.time is None:
         replay = float(replay > 0)  # a run is a run, unless time counts
     reserve = _reserve(settings, config)
     least = _least(settings, replay)
-    meter = Meter(budget, reserve, _confirming(settings, config, replay), least)
+    meter = Meter(config, reserve, _confirming(settings, config, replay), least)
     kind = samplers()[settings.sampler]
     sampler = kind(settings.space, settings.objectives, settings.seed, settings.batch)
-    earlier = study.rows[: _earlier(study, budget, fixed)]
-    running.count(earlier if budget.runs else ())
-    expected = _expected(settings, budget, fixed)
-    running.progress.start("runs", expected, len(running.table), budget.seconds)
+    earlier = study.rows[: _earlier(study, config)]
+    running.count(earlier if config.runs else ())
+    total = _expected(settings, config)
+    running.progress.start("runs", total, len(running.table), config.seconds)
     Exploration(running, sampler, meter).explore()
     allowed = _allowed(running.spent, settings)
     running.recall(earlier)
-    running.progress.expect(expected)
+    running.progress.expect(total)
     searched = running.spent
 
     def left(rest: Callable[[int], int], of: float = 1.0) -> int:
         free = max(0, searched + int(of * allowed) - running.spent)
-        limited = budget.runs or fixed is not None
+        limited = config.runs or fixed is not None
         return rest(running.spent) if limited else min(rest(running.spent), free)
 
     checking = meter.left_to_validate(searched)
-    enough = not budget.runs or (checking >= reserve and meter.left(searched) - checking >= LEAST)
+    enough = not config.runs or (checking >= reserve and meter.left(searched) - checking >= LEAST)
     checks = meter.left_to_validate if enough else meter.left
     Validation(running, lambda: left(checks, CHECKED), fixed, lambda: left(meter.left) - least).validate()
     found: tuple[Recommendation, ...] = ()
@@ -214,7 +211,7 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     if fixed != 0:
         recommender = Recommender(
             running, front(running.archive), lambda: left(meter.left), replay,
-            OVERTIME if budget.runs is None else 0.0,
+            OVERTIME if config.runs is None else 0.0,
         )  # fmt: skip
         found, told = recommender.recommend(), recommender.remarks
         recommended = {one.number for one in found}
@@ -232,14 +229,14 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     return stored.result_of(study, settings, running.table)
 
 
-def _expected(settings: Settings, budget: Budget, fixed: int | None) -> int:
+def _expected(settings: Settings, config: SearchConfig) -> int:
     """About how many runs there will be in all; 0 if that cannot be known."""
-    if budget.runs is not None:
-        return budget.runs
-    if not budget.counted or budget.converged:
+    if config.runs is not None:
+        return config.runs
+    if not config.counted or config.converged:
         return 0
-    explored = budget.configurations * settings.replications * len(settings.run_in)
-    return explored if fixed == 0 else explored + _allowed(explored, settings)
+    explored = config.configurations * settings.replications * len(settings.run_in)
+    return explored if config.validation_replications == 0 else explored + _allowed(explored, settings)
 
 
 def _reserve(settings: Settings, config: SearchConfig) -> int:
@@ -273,14 +270,14 @@ def _least(settings: Settings, replay: float) -> int:
     return (LEAST + settings.replications + ceil(3 * replay)) * len(settings.run_in)
 
 
-def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:
+def _earlier(study: OpenStudy, config: SearchConfig) -> int:
     """How many of the known runs are of a search that was asked for otherwise.
 
     Where the same is asked for, a resumed search needs them again one by one, unless time ends it.
     """
-    asked = [str(budget), fixed]
+    asked = [config.ends, config.validation_replications]
     before, count = study.attributes.get(stored.ASKED, (asked, 0))
-    if before != asked or budget.seconds is not None:
+    if before != asked or config.seconds is not None:
         count = len(study.rows)
     study.set_attribute(stored.ASKED, [asked, count])
     return int(count)
@@ -291,5 +288,5 @@ def _going_on(running: Evaluator, config: SearchConfig) -> str:
     where = config.storage or config.out
     if where is None:
         return "note: nothing is saved of a search without --out or --storage"
-    kept = f"note: {len(running.known)} configurations of {config.limits} are saved in {shown(where)}"
+    kept = f"note: {len(running.known)} configurations of {config.ends} are saved in {shown(where)}"
     return f"{kept}; the same command with --resume continues"

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gridtune.optimize.front.front import ON_FRONT, front, keeps
-from gridtune.optimize.front.hypervolume import comparable
+from gridtune.optimize.front.front import ON_FRONT, comparable, front, keeps
 from gridtune.optimize.inference.gaussian_process import posterior_of
 from gridtune.optimize.inference.surrogate_model import coordinates_of, distances, joint_draws, surrogates
 from gridtune.optimize.records.evaluations import Evaluation

@@ -53,7 +53,7 @@ class Told:
 
     def __init__(self, chances, means, gap=None):
         self.chances, self.gap = chances, gap
-        self.means = {number: np.array(row, dtype=float) for number, row in means.items()}.__getitem__
+        self.means = {number: np.array(row, dtype=float) for number, row in means.items()}
 
     def __contains__(self, number):
         return number in self.chances

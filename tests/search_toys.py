@@ -19,7 +19,7 @@ from gridtune.optimize.search_space.space import key
 from gridtune.scenarios import load
 
 VARY = ["sed.speed=0.5:2.0:log"]
-SAMPLERS = ["random", "qmc", "tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-smsemoa"]
+SAMPLERS = ["random", "tpe", "nsga2", "nsga3", "pymoo-nsga2"]
 
 
 def toy(task):

@@ -23,8 +23,7 @@ from gridtune.optimize.commands.compare import (
     compared_fronts,
     run_compare,
 )
-from gridtune.optimize.front.front import front
-from gridtune.optimize.front.hypervolume import reference_point
+from gridtune.optimize.front.front import front, reference_point
 from gridtune.optimize.records.difference import difference
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.search import search

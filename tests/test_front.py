@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from gridtune.optimize.explanation.explain import find_configuration
 from gridtune.optimize.front.changes import gains
-from gridtune.optimize.front.front import front, keeps
-from gridtune.optimize.front.hypervolume import hypervolume, reference_point
+from gridtune.optimize.front.front import front, hypervolume, keeps, reference_point
 from gridtune.optimize.records.difference import Change, Difference, difference
 from gridtune.optimize.records.evaluations import Constraint
 from gridtune.optimize.records.recommendation import Recommendation

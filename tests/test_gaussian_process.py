@@ -114,7 +114,7 @@ def test_what_is_expected_lies_between_the_configurations_own_mean_and_that_of_s
     ]
     means = np.array([one.objectives["unfairness"].mean for one in configurations])
     posterior = posterior_of(configurations, (UNFAIR,))
-    found = np.array([posterior.means(k)[0] for k in range(30)])
+    found = np.array([posterior.means[k][0] for k in range(30)])
     truth = 0.5 * np.arange(30)
     assert abs(found - truth).mean() < 0.8 * abs(means - truth).mean()
     once = [evaluation(k, (UNFAIR,), (float(k),), values={"a": k}) for k in range(3)]

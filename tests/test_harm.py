@@ -14,6 +14,8 @@ from gridtune.model.metrics.summary import measured
 from gridtune.optimize.recommend.harm import harms
 from gridtune.optimize.replication.guards import excess_waits
 from gridtune.scenarios.document.scenario import load
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.replicate import known_metrics
 from gridtune.scenarios.simulation.simulate import simulate
 from gridtune.scenarios.tables.search import Starvation
 
@@ -193,3 +195,9 @@ def test_a_replay_tells_waits_of_the_qos_of_a_log_and_guards_them(tmp_path):
     assert str(label(names[0])) == "wait in QOS high (95th percentile)"
     (harmed,) = harms({names[0]: (100.0, 110.0)}, {names[0]: (200.0, 211.0)}, ())
     assert harmed.metric == names[0]
+
+
+@pytest.mark.parametrize("name", ["waited_p95.qos-high", "slowdown_mean.queue-1"])
+def test_what_only_a_log_names_is_refused_as_an_objective_in_words(name):
+    with pytest.raises(ScenarioError, match="guards and harms look at it"):
+        known_metrics([name])

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import gridtune as gt
-from gridtune import limits
 from gridtune.model.metrics.registry import Metric
 from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
 from gridtune.optimize.api import open_study
-from gridtune.optimize.budget import Budget, Meter
+from gridtune.optimize.budget import Meter
 from gridtune.optimize.commands.front import exported
+from gridtune.optimize.config import SearchConfig
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
 from gridtune.optimize.report.answer import answer
@@ -305,6 +305,16 @@ def test_what_is_worse_in_some_of_the_drawn_weeks_has_a_line_of_its_own(log):
     ]
 
 
+def test_an_objective_that_gets_worse_in_some_of_the_drawn_weeks_is_told(log):
+    def more(easy, limited, k, noise, case):
+        seldom = FIRST_CONFIRMATION <= k < AS_LOGGED and k % 6 == 0
+        return {"waited_max": 86400.0 * (2 if seldom and easy else 1)}
+
+    advice = of_two_changes(log, more, objectives=["slowdown_mean", "waited_max"])
+    assert not advice.objectives["waited_max"].significant
+    assert [(one.metric, one.part) for one in advice.harms] == [("waited_max", pytest.approx(1 / 6))]
+
+
 def test_an_objective_that_gets_worse_is_told_by_the_table_alone(log):
     def more(easy, limited, k, noise, case):
         return {"waited_max": 86400.0 * (1 + 0.3 * (easy and k < AS_LOGGED)) + noise}
@@ -464,10 +474,10 @@ def test_a_limit_of_runs_is_never_exceeded(log, runs):
 
 def test_a_quarter_of_all_runs_is_kept_at_most():
     for runs, kept in ((1000, 60), (100, 25)):
-        meter = Meter(Budget(limits.BUDGET, runs), 8, 60)
+        meter = Meter(SearchConfig(runs=runs), 8, 60)
         assert meter.left_to_search(0) == min(int(0.85 * runs), runs - 8 - kept)
         assert meter.left_to_validate(0) == min(int(0.925 * runs), runs - kept)
-    assert Meter(Budget(limits.BUDGET, 100), 8).left_to_search(0) == 85
+    assert Meter(SearchConfig(runs=100), 8).left_to_search(0) == 85
 
 
 @pytest.mark.parametrize(
@@ -479,7 +489,7 @@ def test_a_quarter_of_all_runs_is_kept_at_most():
     ],
 )
 def test_a_short_time_keeps_what_one_recommendation_takes_or_nothing(monkeypatch, pace, searched):
-    meter = Meter(Budget(limits.BUDGET, seconds=100.0), 0, 80, 30)
+    meter = Meter(SearchConfig(time=100.0), 0, 80, 30)
     now = [0.0]
     monkeypatch.setattr(Meter, "_now", lambda self: now[0])
     while meter.left_to_search(spent := int(pace * now[0])) and not meter.late(spent)():
@@ -496,7 +506,7 @@ def test_a_short_time_keeps_what_one_recommendation_takes_or_nothing(monkeypatch
     ],
 )
 def test_runs_under_way_are_given_up_when_the_kept_time_begins(monkeypatch, confirming, begins):
-    meter, now = Meter(Budget(limits.BUDGET, seconds=100.0), 0, confirming, 30), [50.0]
+    meter, now = Meter(SearchConfig(time=100.0), 0, confirming, 30), [50.0]
     monkeypatch.setattr(Meter, "_now", lambda self: now[0])
     is_late = meter.late(35)  # runs, of 70 in all
     for now[0], late in ((begins - 0.1, False), (begins + 0.1, True)):

@@ -29,9 +29,9 @@ SPACE = Space(
 )
 FINITE = Space((Parameter("a", choices=(1, 2, 3)), Parameter("b", choices=("x", "y"), when={"a": (1,)})))
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
-GENETIC = ["nsga2", "nsga3", "pymoo-nsga2", "pymoo-smsemoa"]
+GENETIC = ["nsga2", "nsga3", "pymoo-nsga2"]
 LEARNING = ["tpe", "surrogate", *GENETIC]
-ALL = ["random", "qmc", *LEARNING]
+ALL = ["random", *LEARNING]
 
 
 def value(configuration):
@@ -123,7 +123,7 @@ def test_an_unknown_sampler_is_refused_with_a_hint():
 
 
 def test_a_generation_of_one_is_refused():
-    for name in ("nsga3", "pymoo-smsemoa"):
+    for name in ("nsga3", "pymoo-nsga2"):
         with pytest.raises(ScenarioError, match=f"batch 1: the sampler {name} proposes at least 2"):
             samplers()[name](SPACE, OBJECTIVES, 1, 1)
 

@@ -102,7 +102,7 @@ def test_no_configuration_is_evaluated_twice_and_repetitions_cost_no_budget(scen
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("sampler", ["auto", "random", "qmc", "tpe", "nsga2", "pymoo-nsga2"])
+@pytest.mark.parametrize("sampler", ["auto", "random", "tpe", "nsga2", "pymoo-nsga2"])
 def test_an_exhausted_space_ends_the_search_with_a_note(scenario, sampler):
     vary = ["sed.speed=1.0,2.0", "client.dispatch=ethic"]
     result = run(scenario, vary=vary, budget=100, sampler=sampler)

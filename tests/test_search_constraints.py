@@ -23,7 +23,7 @@ from gridtune.scenarios import ScenarioError, load
 from search_toys import VARY, toy, toy_with_baseline
 
 FAIR = ["unfairness<=0.6"]
-LEARNING = ["tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-smsemoa"]
+LEARNING = ["tpe", "nsga2", "nsga3", "pymoo-nsga2"]
 
 
 @pytest.fixture(scope="module")

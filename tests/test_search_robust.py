@@ -21,7 +21,7 @@ from tests.contents import content
 pytestmark = pytest.mark.long
 
 DAY, BUSY = "diet/day-regular", "diet/day-regular:workload.interval=3"
-SAMPLERS = ["random", "tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-smsemoa"]
+SAMPLERS = ["random", "tpe", "nsga2", "nsga3", "pymoo-nsga2"]
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,8 @@ def metrics() -> Iterator[str]:
 CLASS_TEXT = f"""A scenario with two or more classes of jobs has them all for each. The class is the `role`
 of a workload. The table shows the names of the class `{SHOWN_CLASS}`. Another class stands behind the dot."""
 HARM_TEXT = """Scenarios with batch sites have these metrics of mandatory jobs. The
-[classes](../metrics.md#longest-waits) are those of the processors and of the run time of a job."""
+[classes](../metrics.md#longest-waits) are those of the processors and of the run time of a job. Metrics of a
+queue or QOS of a log cannot be objectives: guards and harms look at them."""
 
 
 def value_range(definition: Any) -> str:

@@ -25,6 +25,7 @@ class Label(NamedTuple):
         return f"{self.name} ({self.detail})" if self.detail else self.name
 
 
+LONGEST = 30  # letters of the name of a queue or QOS
 OF_JOBS = "share of jobs"
 CAPACITY = "share of capacity"
 LABELS = {
@@ -119,6 +120,7 @@ def label(name: str) -> Label:
     found = LABELS.get(stem) or _composed(stem)
     if kind.startswith(LOGGED) and stem in LOGGED_METRICS:
         what, _, whose = kind.partition("-")
+        whose = whose if len(whose) <= LONGEST else f"{whose[: LONGEST - 1]}…"
         return found._replace(name=f"{found.name} in {what.replace('qos', 'QOS')} {whose}")
     if not dot:
         return found

@@ -24,8 +24,7 @@ from gridtune.optimize import api
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.commands.sensitivity import is_study
 from gridtune.optimize.front.changes import IDLE, change
-from gridtune.optimize.front.front import Front
-from gridtune.optimize.front.hypervolume import hypervolume
+from gridtune.optimize.front.front import Front, hypervolume
 from gridtune.optimize.records.difference import ROUNDING, Change, Difference
 from gridtune.optimize.records.evaluations import Estimate, Objective, side_by_side
 from gridtune.optimize.records.recommendation import much

@@ -8,9 +8,9 @@ from typing import Any
 
 from gridtune.optimize import api
 from gridtune.optimize.api.search_result import PAGE
-from gridtune.optimize.budget import CONFIGURATIONS
 from gridtune.optimize.commands.front import printed
 from gridtune.optimize.commands.sensitivity import is_study
+from gridtune.optimize.config import CONFIGURATIONS
 from gridtune.optimize.report.answer import answer
 from gridtune.optimize.samplers import samplers
 from gridtune.optimize.search_space.baseline import baseline_of

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 from gridtune.optimize.explanation.neighbours import Neighbourhood, compared, neighbourhood
 from gridtune.optimize.front.changes import Change, changes, confirmed, modelled, other_changes
-from gridtune.optimize.front.front import Front
-from gridtune.optimize.front.hypervolume import comparable
+from gridtune.optimize.front.front import Front, comparable
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.records.values import key
 from gridtune.optimize.replication.compare import costs, ranges

@@ -27,6 +27,7 @@ def _in_short(found: Explanation) -> Iterator[str]:
     advice = found.row.advice
     also = f" ({advice.letter}: {advice.title})" if advice else ""
     yield f"Configuration {found.row.number}{also} of {found.row.front.archive.study}"
+    yield from harms_text(advice) if advice else ()
     for one in found.bounds:
         rule = one.constraint
         value = with_half(one.value.mean, one.value.standard_error, as_objective(rule))
@@ -36,7 +37,6 @@ def _in_short(found: Explanation) -> Iterator[str]:
     yield from _place(found)
     if said := refusal(found.row.front.archive, found.row.number):
         yield f"Not recommended: {said}."
-    yield from harms_text(advice) if advice else ()
     if not found.changes:
         return
     sure = [c for c in found.changes if c.beyond_noise]

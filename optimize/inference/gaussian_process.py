@@ -114,6 +114,7 @@ class StudyPosterior:
 
     Attributes:
         chances: probability in [0, 1] that each is non-dominated, by number.
+        means: what is expected of each, to be minimised, on a level that all share, by number.
     """
 
     def __init__(
@@ -126,8 +127,8 @@ class StudyPosterior:
         self._posterior, self._objectives = posterior, tuple(objectives)
         self._at = {number: at for at, number in enumerate(numbers)}
         self._rivals = np.array([at for number, at in self._at.items() if number in rivals], dtype=int)
-        chances = posterior.non_dominated(self._rivals)
-        self.chances = {number: float(chances[at]) for number, at in self._at.items()}
+        self.chances = dict(zip(numbers, posterior.non_dominated(self._rivals).tolist(), strict=True))
+        self.means = dict(zip(numbers, posterior.means, strict=True))
 
     def __contains__(self, number: int) -> bool:
         return number in self._at
@@ -137,10 +138,6 @@ class StudyPosterior:
         some = [self._at[number] for number in numbers if number in self._at]
         won = self._posterior.won(self._posterior.draws[:, self._rivals])
         return float(won[:, np.isin(self._rivals, some)].any(axis=1).mean())
-
-    def means(self, number: int) -> Array:
-        """What is expected of a configuration, to be minimised, on a level that all configurations share."""
-        return self._posterior.means[self._at[number]]  # type: ignore[no-any-return]
 
     def difference(self, to: int, start: int, objective: Objective, pairs: int = 0) -> Difference:
         """What changes from one configuration to another in an objective, in its unit."""

@@ -195,7 +195,12 @@ class Recommender:
                 return None
             harmed, remarks = harmed + replay.harmed, replay.remarks
             told = {one.metric for one in harmed if one.load == 1 and not one.case}
-            told |= {name for name, one in changes.items() if not one.better}  # by the table
+            # The table tells what is significant; logarithms are told by what they are of.
+            told |= {
+                name
+                for name, one in changes.items()
+                if not one.better and (one.significant or name.endswith("_log"))
+            }
             seldom = harms_in_some(start.metrics, sample.metrics, told)
         if candidate.sparse == candidate.origin.values:
             self.refusals.pop(number, None)

@@ -13,7 +13,7 @@ from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
 from gridtune.optimize.report.frame import BASELINE, Row, rows
-from gridtune.optimize.report.harms import all_harms, harms_in_short, harms_text
+from gridtune.optimize.report.harms import all_harms, harms_text
 from gridtune.optimize.report.numbers import (
     SAME,
     UNKNOWN,
@@ -63,6 +63,8 @@ def answer(
         room = LINES - len(top) - len(table) - len(bottom) - 4
         harm, changes = _fitted(advice, room, width, titled)
         middle = [*harm, "", *table, "", *changes]
+        if (over := len(top) + len(middle) + len(bottom) + 2 - LINES) > 0:
+            bottom = wrapped([*caveats(front), *steps[: max(2, len(steps) - over)]], width)
     else:
         middle = wrapped([why_none(front)], width)
     return "\n".join([*top, "", *middle, *([""] if bottom else []), *bottom]) + "\n"
@@ -156,14 +158,27 @@ def legend(front: Front) -> list[str]:
 def _fitted(
     advice: Sequence[Recommendation], room: int, width: int, titled: bool
 ) -> tuple[list[str], list[str]]:
-    """What the recommendations make worse, and what they change: the longest shortened until all fit."""
+    """What the recommendations make worse, and what they change, each shortened until all fit.
+
+    The longest are shortened first; what room that leaves over is filled, by harm first.
+    """
     harm = [_harm_shapes(one, width) for one in advice]
     changes = [_shapes(one, width, titled) for one in advice]
-    left = [*reversed(changes), *reversed(harm)]
-    while sum(len(shapes[0]) for shapes in left) > room and max(map(len, left)) > 1:
-        longest = max((shapes for shapes in left if len(shapes) > 1), key=lambda shapes: len(shapes[0]))
-        del longest[0]
-    return [line for shapes in harm for line in shapes[0]], [line for shapes in changes for line in shapes[0]]
+    blocks = [*harm, *changes]
+    at = [0] * len(blocks)
+
+    def total() -> int:
+        return sum(len(shapes[k]) for shapes, k in zip(blocks, at, strict=True))
+
+    while total() > room and any(k + 1 < len(shapes) for shapes, k in zip(blocks, at, strict=True)):
+        able = [i for i in reversed(range(len(blocks))) if at[i] + 1 < len(blocks[i])]
+        at[max(able, key=lambda i: len(blocks[i][at[i]]))] += 1
+    for i, shapes in enumerate(blocks):
+        rest = room - total() + len(shapes[at[i]])
+        at[i] = next((k for k, shape in enumerate(shapes) if len(shape) <= rest), at[i])
+    told = [shapes[k] for shapes, k in zip(blocks, at, strict=True)]
+    first, second = told[: len(harm)], told[len(harm) :]
+    return [line for lines in first for line in lines], [line for lines in second for line in lines]
 
 
 def changes_text(one: Recommendation, width: int) -> list[str]:
@@ -173,9 +188,8 @@ def changes_text(one: Recommendation, width: int) -> list[str]:
 
 def _harm_shapes(one: Recommendation, width: int) -> list[list[str]]:
     """What a recommendation makes worse, each shorter than the one before: all of it, then less is named."""
-    named = range(len(all_harms(one)), 0, -1)
-    shapes = [*(harms_text(one, most) for most in named), harms_in_short(one)] if named else [harms_text(one)]
-    return _shorter(wrapped(shape, width) for shape in shapes)
+    named = range(max(len(all_harms(one)), 1), 0, -1)
+    return _shorter(wrapped(harms_text(one, most), width) for most in named)
 
 
 def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:

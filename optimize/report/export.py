@@ -11,6 +11,7 @@ import pandas as pd
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Estimate
 from gridtune.optimize.report.frame import BASELINE, Row, frame, rows, texts
+from gridtune.optimize.report.harms import all_harms
 from gridtune.optimize.report.recommended import changed_values, infeasible
 from gridtune.optimize.report.tables import NEAREST, differs, listed
 from gridtune.optimize.search_space.constraints import Cases, tightest
@@ -37,6 +38,7 @@ def to_dict(front: Front, some: Sequence[Row] | None = None) -> dict[str, Any]:
         "recommendations": [
             {
                 **asdict(one),
+                "harms": list(map(asdict, all_harms(one))),
                 "name": one.letter,
                 "reason": one.title,
                 "difference": {name: gap.difference.as_json() for name, gap in one.objectives.items()},

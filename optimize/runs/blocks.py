@@ -10,12 +10,12 @@ from gridtune.optimize.front.changes import Change, change
 from gridtune.optimize.records.evaluations import Evaluation, Failed, Objective
 from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.runs.evaluator import Evaluator
-from gridtune.optimize.runs.table import Measured, RunTable, evaluated
+from gridtune.optimize.runs.table import Measured, evaluated
 from gridtune.optimize.search_space.constraints import excesses, violation
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.optimize.studies.study import open_study
-from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
+from gridtune.scenarios.execution.replicate import Metrics, Task
 from gridtune.scenarios.workers.pool import Pool
 
 
@@ -73,13 +73,12 @@ class Block:
         settings: Settings,
         replications: Sequence[int],
         pool: Pool,
-        progress: Progress | None = None,
-        work: Callable[[Task], Metrics] = metrics_of,
+        progress: Progress | None,
+        work: Callable[[Task], Metrics],
     ) -> Block:
         """One beside a search, which keeps nothing on disk."""
         study = open_study(None, "apart", settings)
-        evaluator = Evaluator(settings, RunTable(settings), study, pool, progress or Progress(), work)
-        return cls(evaluator, replications)
+        return cls(Evaluator(settings, study, pool, progress or Progress(), work), replications)
 
     def announce(self, configurations: Sequence[Configuration]) -> None:
         """Begin a phase of progress with the runs that these configurations still take, if any."""

@@ -31,13 +31,12 @@ class Evaluator:
     def __init__(
         self,
         settings: Settings,
-        table: RunTable,
         study: OpenStudy,
         pool: Pool,
         progress: Progress,
         work: Callable[[Task], Metrics],
     ) -> None:
-        self.settings, self.table, self.progress = settings, table, progress
+        self.settings, self.table, self.progress = settings, RunTable(settings, study.rows), progress
         self.known: dict[str, Entry] = {}
         self.notes: list[str] = []
         self.baseline = "" if settings.baseline is None else key(settings.baseline.configuration)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from math import inf, isfinite, nan
 from typing import NamedTuple
 
@@ -19,7 +18,6 @@ from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.optimize.studies.tables import Run
 from gridtune.scenarios.execution.replicate import Metrics, Task
-from gridtune.scenarios.tables.search import Starvation
 
 FIRST_VALIDATION = HELD_OUT
 FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATION + 2000
@@ -133,17 +131,15 @@ class RunTable:
             found = replace(found, confirmed=again.objectives)
         return found
 
-    @cached_property
-    def _starvation(self) -> Starvation:
-        return self.settings.scenario.spec.searching.starvation
-
     def _compared(self, place: Place) -> dict[str, float]:
         run = dict(self._known[place])
         # Where the baseline fails it loses everything that there is, and no configuration can lose more.
         baseline = self._known.get(place._replace(name=self._baseline), run | {"lost_fraction": 1.0})
         losses = excess_losses(run, baseline) if self._loss else {}
-        waits = excess_waits(run, baseline, self._starvation) if self._waits else {}
-        return run | losses | waits
+        if not self._waits:
+            return run | losses
+        bounds = self.settings.scenario.spec.searching.starvation
+        return run | losses | excess_waits(run, baseline, bounds)
 
 
 def evaluated(

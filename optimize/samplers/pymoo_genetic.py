@@ -1,8 +1,7 @@
-"""pymoo's genetic algorithms on mixed variables, generation by generation."""
+"""pymoo's NSGA-II on mixed variables, generation by generation."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,8 +15,9 @@ from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.space import Configuration, Space
 
 
-class PymooSampler(GeneticSampler):
-    """Base of pymoo's genetic algorithms on mixed variables.
+@register("pymoo-nsga2", "NSGA-II (pymoo): little overhead, for fast simulations")
+class PymooNsga2(GeneticSampler):
+    """NSGA-II on mixed variables.
 
     pymoo knows no conditions: its individuals hold a gene for every parameter, and those that do not
     count are passed on silently. Numbers on a logarithmic scale are bred as logarithms.
@@ -32,20 +32,16 @@ class PymooSampler(GeneticSampler):
         self._asked: Any = None
         self._start(seed)
 
-    @abstractmethod
-    def _kind(self) -> tuple[Any, Any]:
-        """The algorithm of pymoo, and the tournament of parents."""
-
     def _start(self, seed: int) -> None:
+        from pymoo.algorithms.moo.nsga2 import NSGA2, binary_tournament
         from pymoo.core import mixed
         from pymoo.core.problem import Problem
         from pymoo.core.termination import NoTermination
         from pymoo.operators.selection.tournament import TournamentSelection
 
-        algorithm, tournament = self._kind()
         duplicates = mixed.MixedVariableDuplicateElimination()
-        selection = TournamentSelection(func_comp=tournament)
-        self._algorithm = algorithm(
+        selection = TournamentSelection(func_comp=binary_tournament)
+        self._algorithm = NSGA2(
             pop_size=self.batch,
             sampling=mixed.MixedVariableSampling(),
             selection=selection,
@@ -87,26 +83,6 @@ class PymooSampler(GeneticSampler):
         told = StaticProblem(self._problem, F=values, G=violations[:, None])
         Evaluator().eval(told, self._asked)
         self._algorithm.tell(infills=self._asked)
-
-
-@register("pymoo-nsga2", "NSGA-II (pymoo): little overhead, for fast simulations")
-class PymooNsga2(PymooSampler):
-    """NSGA-II."""
-
-    def _kind(self) -> tuple[Any, Any]:
-        from pymoo.algorithms.moo.nsga2 import NSGA2, binary_tournament
-
-        return NSGA2, binary_tournament
-
-
-@register("pymoo-smsemoa", "SMS-EMOA (pymoo): selects by hypervolume")
-class PymooSmsemoa(PymooSampler):
-    """SMS-EMOA."""
-
-    def _kind(self) -> tuple[Any, Any]:
-        from pymoo.algorithms.moo.sms import SMSEMOA, cv_and_dom_tournament
-
-        return SMSEMOA, cv_and_dom_tournament
 
 
 def _variable(parameter: Parameter) -> Any:

@@ -1,4 +1,4 @@
-"""Samplers that learn nothing: at random, evenly spread, or everything there is."""
+"""Samplers that learn nothing: at random, or everything there is."""
 
 from __future__ import annotations
 
@@ -24,26 +24,6 @@ class RandomPoints(Sampler):
     def ask(self) -> list[Configuration]:
         """The next batch."""
         return [self.space.at(shares) for shares in self._rng.random((self.batch, len(self.space))).tolist()]
-
-
-@register("qmc", "scrambled Sobol points: spread more evenly than random ones")
-class SobolPoints(Sampler):
-    """A scrambled Sobol sequence over the unit cube of the space, choices included."""
-
-    def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
-        from scipy.stats import qmc
-
-        super().__init__(space, objectives, seed, batch)
-        self._sequence = qmc.Sobol(len(space), scramble=True, rng=np.random.default_rng(seed))
-
-    @classmethod
-    def batch_for(cls, budget: int) -> int:
-        """A power of two, for which the sequence is balanced."""
-        return max(1, min(32, 1 << (budget.bit_length() - 1)))
-
-    def ask(self) -> list[Configuration]:
-        """The next batch."""
-        return [self.space.at(shares) for shares in self._sequence.random(self.batch).tolist()]
 
 
 @register("exhaustive", "every configuration of a space without continuous ranges, each once")

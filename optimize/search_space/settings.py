@@ -76,7 +76,7 @@ class Settings:
         """In what a stored study is about something else."""
         settings = self.as_json()
         mine, theirs = _parts(settings), _parts(stored)
-        changed = [name for name in mine if theirs[name] is not None and mine[name] != theirs[name]]
+        changed = [name for name in mine if mine[name] != theirs[name]]
         named = ("the scenario", "the space")
         paths = [path for name in named for path, _ in changes(theirs[name], mine[name])]
         where = f" ({', '.join(paths[:NAMED])}{', …' if paths[NAMED:] else ''})" if paths else ""
@@ -95,14 +95,12 @@ def _parts(settings: Mapping[str, Any]) -> dict[str, Any]:
     """What must not change from one part of a search to the next, as stored, by how it is called."""
     cases = [(case["name"], case["scenario"], case["seed"]) for case in settings["cases"]]
     scenarios = [settings["scenario"], *(scenario for _, scenario, _ in cases)]
-    noted = "logs" in settings["scenario"]  # not so before 0.3.0
-    logs = {pair for one in scenarios for pair in one["logs"].items()} if noted else None
     return {
         "the scenario": _working(settings["scenario"]),
         "the space": {one["path"]: one for one in settings["space"]["parameters"]},
         "the objectives": settings["objectives"],
         "the plug-ins": [one["plugins"] for one in scenarios if one["plugins"]],
-        "the logs": logs,
+        "the logs": {pair for one in scenarios for pair in one["logs"].items()},
         "the cases": [[name, _working(scenario), seed] for name, scenario, seed in cases],
         "the constraints": sorted(map(str, settings["constraints"])),
         "the configurations to start from": settings["starts"],

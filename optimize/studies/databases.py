@@ -1,26 +1,23 @@
-"""Studies in databases: how they are reached, who writes them, and how SQLite files are read unchanged."""
+"""Studies in databases: how they are reached, and who writes them."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import sqlite3
-import tempfile
 import time
 import warnings
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from optuna.storages import RDBStorage
 from sqlalchemy import URL, Column, Integer, MetaData, String, Table, Text, create_engine, func, select
 from sqlalchemy import inspect as inspected
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
-from sqlalchemy.pool import NullPool, StaticPool
+from sqlalchemy.pool import NullPool
 
 from gridtune.optimize.studies.places import is_url, kind_of
 from gridtune.scenarios.errors import ScenarioError
@@ -39,8 +36,7 @@ MAKING = 30  # s that two processes may take to make tables
 PAUSE = 0.2  # s between attempts
 LETTING_GO = 5  # s that a PostgreSQL server may take to see that a search has died
 HALF_MADE = ("already exists", "duplicate key", "UNIQUE constraint")  # signs of a race to make tables
-POSTGRESQL = ("psycopg", "psycopg2")  # drivers, the preferred one first
-WRITTEN, AHEAD = 18, b"\2"  # byte of an SQLite file that says how it is written; its value with a log ahead
+POSTGRESQL = "postgresql+psycopg"
 
 
 def shown(where: str | Path | URL) -> str:
@@ -70,7 +66,7 @@ def reason(error: BaseException) -> str:
 def url_of(where: str | Path) -> URL:
     """The URL of a database with its driver, or of an SQLite file.
 
-    A `ScenarioError` if it is no URL, names no file, or its driver is missing.
+    A `ScenarioError` if it is no URL, or names no file.
     """
     if isinstance(where, Path):
         return URL.create("sqlite", database=str(where))
@@ -78,31 +74,21 @@ def url_of(where: str | Path) -> URL:
         url = make_url(where)
     except (ArgumentError, ValueError) as error:
         raise ScenarioError(f"{shown(where)}: not the URL of a database: {reason(error)}") from error
-    if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
-        raise ScenarioError(f"{where}: names no file to keep studies in, as sqlite:///studies.db does")
-    if url.drivername not in ("postgresql", "postgres"):
-        return url
-    for driver in POSTGRESQL:
-        if find_spec(driver) is not None:
-            return url.set(drivername=f"postgresql+{driver}")
-    raise ScenarioError(
-        f"{shown(where)}: no driver of PostgreSQL; `pip install 'gridtune[postgresql]'` brings one"
-    )
+    if url.get_backend_name() == "sqlite":
+        name = url.database or ":memory:"
+        if name == ":memory:" or name.startswith("file:") or url.query:
+            raise ScenarioError(f"{where}: names no file by its path alone, as sqlite:///studies.db does")
+    return url.set(drivername=POSTGRESQL) if url.drivername in ("postgresql", "postgres") else url
 
 
 def file_of(url: URL) -> Path | None:
-    """The file that an SQLite URL names, also in the form of an URI; None for other databases."""
-    if url.get_backend_name() != "sqlite" or not url.database:
-        return None
-    name = url.database
-    return Path(unquote(name.removeprefix("file:").partition("?")[0]) if name.startswith("file:") else name)
+    """The file that an SQLite URL names; None for other databases."""
+    return Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
 
 
 def open_for_writing(url: URL) -> RDBStorage:
     """A database with Optuna's tables and ours; ours first, as the sign that a search made them."""
-    address, options = _engine(url)
-    if file := file_of(url):
-        options["creator"] = lambda: sqlite3.connect(file, timeout=LOCK_TIMEOUT, check_same_thread=False)
+    address, options = _engine(url, "rwc")
     end = time.monotonic() + MAKING
     while True:
         try:
@@ -115,20 +101,21 @@ def open_for_writing(url: URL) -> RDBStorage:
 
 
 def open_for_reading(url: URL) -> RDBStorage | None:
-    """A database to look at (of an SQLite file a copy in memory); None if it holds nothing yet.
+    """A database to look at; None if it holds nothing yet.
 
-    A `ScenarioError` if it is a database of something else.
+    A `ScenarioError` if it is a database of something else, or none.
     """
-    file = file_of(url)
-    if file is not None and kind_of(file) in ("nothing", "empty"):
-        return None
-    address, options = _engine(url)
-    if file is not None:
-        memory = _copy(file)
-        options |= {"creator": lambda: memory, "poolclass": StaticPool}
+    address, options = _engine(url, "rw")
+    if file := file_of(url):
+        kind = kind_of(file)
+        if kind in ("nothing", "empty"):
+            return None
+        if kind != "sqlite":
+            raise ScenarioError(f"{file}: {kind}, not an SQLite database, or its head is damaged")
     if url.get_backend_name() == "postgresql":
         options["execution_options"] = {"postgresql_readonly": True}
-    tables = set(inspected(create_engine(address, **options)).get_table_names())
+    engine = create_engine(address, poolclass=NullPool, **options)
+    tables = set(inspected(engine).get_table_names())
     if "alembic_version" in tables:  # the last that Optuna makes
         return _storage(address, options, made=True)
     if tables and RUNS.name not in tables:
@@ -151,20 +138,15 @@ def holding(url: URL, study: str, held: str) -> AbstractContextManager[object]:
     Other servers have no lock.
 
     Raises:
-        ScenarioError: another one does, or the URL names no file that could be written.
+        ScenarioError: another one does.
     """
     key = int.from_bytes(hashlib.sha256(study.encode()).digest()[:8]) >> 1
     if file := file_of(url):
-        # Another file would be written than the URL names, or none.
-        if str(url.database).startswith("file:") and url.query.get("uri") != "true":
-            raise ScenarioError(f"{shown(url)}: file: is a URI only with ?uri=true; give sqlite:///PATH")
-        if url.query.get("mode", "rwc") not in ("rw", "rwc") or set(url.query) - {"uri", "mode"}:
-            raise ScenarioError(f"{shown(url)}: cannot be written with these options; give sqlite:///PATH")
         return closing(writer_of(file, f".{key:x}", held))
     if url.get_backend_name() != "postgresql":
         return nullcontext()
     with ExitStack() as stack:
-        engine = create_engine(url, poolclass=NullPool, **_engine(url)[1])
+        engine = create_engine(url, poolclass=NullPool, **_engine(url, "rw")[1])
         connection = stack.enter_context(closing(engine.connect()))
         end = time.monotonic() + LETTING_GO
         while not connection.scalar(select(func.pg_try_advisory_lock(key))):
@@ -176,48 +158,23 @@ def holding(url: URL, study: str, held: str) -> AbstractContextManager[object]:
         return stack.pop_all()
 
 
-def _engine(url: URL) -> tuple[str, dict[str, Any]]:
-    """The address of a database for SQLAlchemy, and options of its engine."""
-    waits = url.drivername.partition("+")[2] in POSTGRESQL and "connect_timeout" not in url.query
-    arguments = {"connect_timeout": CONNECT_TIMEOUT} if waits else {}
-    address = url.render_as_string(hide_password=False) if file_of(url) is None else "sqlite://"
+def _engine(url: URL, mode: str) -> tuple[str, dict[str, Any]]:
+    """The address of a database for SQLAlchemy, and options of its engine.
+
+    Args:
+        mode: in which an SQLite file is opened; `rwc` makes one, `rw` does not.
+    """
     # Between two batches a server may have closed the connection, hence the ping.
-    return address, {"connect_args": arguments, "pool_pre_ping": True}
-
-
-def _copy(file: Path) -> sqlite3.Connection:
-    """A copy of an SQLite file in memory, without what a killed writer has left half done."""
-    kind = kind_of(file)
-    if kind != "sqlite":
-        raise ScenarioError(f"{file}: {kind}, not an SQLite database, or its head is damaged")
-    address = f"file:{quote(os.path.abspath(file))}?mode=ro"
-    memory = sqlite3.connect(":memory:", check_same_thread=False)
-    with file.open("rb") as opened:
-        opened.seek(WRITTEN)
-        ahead = opened.read(1) == AHEAD
-    try:
-        if ahead:  # SQLite would write beside it to read it
-            raise sqlite3.OperationalError
-        with closing(sqlite3.connect(address, uri=True, timeout=LOCK_TIMEOUT)) as source:
-            source.backup(memory)
-    except sqlite3.OperationalError as error:
-        if not ahead and error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
-            raise
-        with tempfile.TemporaryDirectory(prefix="gridtune-") as folder:
-            copy = Path(folder, file.name)
-            for ending in ("", "-journal", "-wal"):
-                if Path(f"{file}{ending}").exists():
-                    shutil.copyfile(f"{file}{ending}", f"{copy}{ending}")
-            with closing(sqlite3.connect(copy)) as source:
-                source.backup(memory)
-    try:
-        (found,) = memory.execute("PRAGMA quick_check(1)").fetchone()  # of its pages
-        memory.execute("SELECT * FROM sqlite_master").fetchall()  # the text of its schema
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # its own messages may be no text, either
-        found = reason(error).partition(" with text ")[0]
-    if found != "ok":
-        raise ScenarioError(f"{file}: the database is damaged: {found}")
-    return memory
+    options: dict[str, Any] = {"pool_pre_ping": True}
+    if file := file_of(url):
+        address = f"file:{quote(os.path.abspath(file))}?mode={mode}"
+        options["creator"] = lambda: sqlite3.connect(
+            address, uri=True, timeout=LOCK_TIMEOUT, check_same_thread=False
+        )
+        return "sqlite://", options
+    if url.drivername == POSTGRESQL and "connect_timeout" not in url.query:
+        options["connect_args"] = {"connect_timeout": CONNECT_TIMEOUT}
+    return url.render_as_string(hide_password=False), options
 
 
 def _storage(url: str, engine: dict[str, Any], *, made: bool = False) -> RDBStorage:

@@ -15,7 +15,6 @@ from gridtune.scenarios.results.locks import JOURNAL
 TABLE = "runs.jsonl"  # beside it
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # a single letter is a drive of Windows
 TRACE = re.compile(r".*\.(swf|gwf)(\.gz)?", re.IGNORECASE)
-TRACE_LINE = re.compile(rb"\s*(-?[\d.]+\s+){10,}-?[\d.]+\s*")
 SQLITE = b"SQLite format 3\0"
 LOOK = 1 << 16  # bytes in which a file shows what it is
 HEADS = (("journal", b'{"op_code":'), ("table", b'{"study":'))
@@ -64,7 +63,7 @@ def table_beside(journal: Path) -> Path:
 
 
 def study_place(study: str | Path) -> str | Path:
-    """The URL, journal or SQLite file that is meant by one of them, a folder of a search, or a table of runs.
+    """The URL, journal or SQLite file that is meant by one of them, or by the folder of a search.
 
     A `ScenarioError` names what else there is.
     """
@@ -73,12 +72,6 @@ def study_place(study: str | Path) -> str | Path:
     path, kind = located(study)
     if kind in ("journal", "sqlite"):
         return path
-    if kind == "table":
-        kind = "a table of runs whose journal is missing"
-        for name in (JOURNAL, path.name.removesuffix(f".{TABLE}") + ".journal"):
-            journal = path.with_name(name)
-            if journal.exists() and table_beside(journal) == path.resolve():
-                return journal
     if kind == "nothing" and path != Path(study):
         known = (said.format(argument(Path(study))) for name, said in FOLDERS if Path(study, name).exists())
         raise ScenarioError(f"{study}: {next(known, NO_SEARCH)}")
@@ -86,7 +79,7 @@ def study_place(study: str | Path) -> str | Path:
         raise ScenarioError(
             f"{study}: no such study; give the folder of a search, its {JOURNAL}, or the URL of a storage"
         )
-    named = "an empty file" if kind == "empty" else kind
+    named = {"empty": "an empty file", "table": "a table of runs"}.get(kind, kind)
     beside = (path.parent / JOURNAL).exists() and path.name != JOURNAL
     home = f"; the search beside it is {path.parent}" if beside else ""
     raise ScenarioError(f"{study}: {named}, not a study{home}")
@@ -124,19 +117,11 @@ def kind_of(path: Path) -> str:
             return "journal"
         if "study" in record and not record.keys().isdisjoint(("begun", "configuration")):
             return "table"
-    return _named(path, start)
-
-
-def _named(path: Path, start: bytes) -> str:
-    """What another file seems to be, by its name and how it starts."""
-    lines = (line for line in start.splitlines() if not line.startswith((b";", b"#")))
-    if TRACE.fullmatch(path.name) or TRACE_LINE.fullmatch(next(lines, b"")):
+    if TRACE.fullmatch(path.name):
         return f"a trace (`gridtune trace info {argument(path)}` describes it)"
     if path.suffix == ".toml":
         return f"a scenario (`gridtune search {argument(path)}` searches it)"
-    if start.lstrip().startswith((b"{", b"[")):
-        return "the manifest of a run" if path.name == "manifest.json" else "a JSON file"
-    return "a binary file" if b"\0" in start else "a text file"
+    return "a file of something else"
 
 
 def json_of(line: bytes) -> object:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gridtune.model.metrics.registry import DAY
 from gridtune.scenarios.calibration.waits import WEEK, Flags, Floats
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.trace_files.digests import sha256_of
@@ -80,11 +81,11 @@ class Log:
     def busiest(self, jobs: int) -> Log:
         """The weeks in a row with so many jobs at most in which there was most waiting; eight at least.
 
-        A wait of over a week counts as a week: a single one of a job that was forgotten decides nothing.
+        A wait of over a day counts as a day: a job that was forgotten decides little.
         """
         week = ((self.submit - self.submit[0]) // WEEK).astype(int)
         bounds = np.searchsorted(week, np.arange(week[-1] + 2))
-        waited = np.concatenate(([0.0], np.cumsum(np.minimum(self.wait, WEEK))))
+        waited = np.concatenate(([0.0], np.cumsum(np.minimum(self.wait, DAY))))
         best, most = (0, len(self.submit)), -1.0
         for begin in range(len(bounds) - FEWEST_WEEKS):
             ends = [
@@ -156,10 +157,11 @@ def _peak(start: Floats, runtime: Floats, amount: Floats) -> float:
     return float(np.cumsum(changes[np.argsort(times, kind="stable")]).max())
 
 
-def qos_of(traces: Iterable[str]) -> set[str]:
-    """Names of the QOS that jobs of logs have; none where they do not say.
+def qos_of(traces: Iterable[str], last: int | None = None) -> set[str]:
+    """Names of the QOS that jobs of logs have, up to the last to use; none where they do not say.
 
     Raises:
         ScenarioError: a log cannot be read.
     """
-    return {job.qos for trace in traces for job in read_trace(find_trace(trace), keep=KEPT).jobs if job.qos}
+    logs = (read_trace(find_trace(trace), keep=KEPT).jobs[:last] for trace in traces)
+    return {job.qos for jobs in logs for job in jobs if job.qos}

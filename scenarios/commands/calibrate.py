@@ -56,7 +56,7 @@ def run_calibration(
         check_absent(out)
     if qos is not None and slurm is None:
         raise ScenarioError(f"{qos}: is read beside a slurm.conf; give --slurm FILE, too")
-    seed = None if slurm is None else slurm_seed(slurm, qos, qos_of(traces) if qos else ())
+    seed = None if slurm is None else slurm_seed(slurm, qos, qos_of(traces, last) if qos else ())
     kept = None if out is None else KeptReplays(out.with_suffix(".replays"))
     given: dict[str, Any] = {} if seed is None else {f"{SITE}.{key}": one for key, one in seed.site.items()}
     try:

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from math import isfinite, nan, sqrt
 from typing import Any, TypeVar
 
-from gridtune.model.metrics.registry import METRICS, Metric
+from gridtune.model.metrics.registry import LOGGED_METRICS, METRICS, Metric, definition
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.simulation.simulate import simulate
@@ -34,6 +34,10 @@ def known_metrics(names: Sequence[str]) -> Sequence[str]:
 
 def no_metric(name: str) -> ScenarioError:
     """What to say of a metric that there is not."""
+    if definition(name) in LOGGED_METRICS.values():
+        return ScenarioError(
+            f"{name[:60]}: guards and harms look at it, but it cannot be an objective or limit"
+        )
     near = get_close_matches(name, METRICS, n=3, cutoff=0.4)
     if get_close_matches(name, near[:1]):
         hint = f"did you mean {near[0]}?"

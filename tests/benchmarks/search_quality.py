@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from gridtune.optimize import search as loop
-from gridtune.optimize.front.front import Front, front
-from gridtune.optimize.front.hypervolume import comparable
+from gridtune.optimize.front.front import Front, comparable, front
 from gridtune.optimize.records.evaluations import Archive, Evaluation
 from gridtune.optimize.replication.compare import costs, non_dominated
 from gridtune.optimize.search_space.constraints import feasible

@@ -13,8 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
 
-from gridtune.optimize.front.front import Front
-from gridtune.optimize.front.hypervolume import hypervolume
+from gridtune.optimize.front.front import Front, hypervolume
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.report.frame import BASELINE, DOMINATED, INFEASIBLE, ON_FRONT
