@@ -42,6 +42,7 @@ CALIBRATION = ("scenarios/calibration",)
 CLAIMED = "diet/[!a]* dirac/[!a]* egee/[!a]* cigri/[!a]* deadline/[!a]* batch/*"  # none in an afternoon
 RUNS = "[!s]*/*"  # names of all results of runs; those of searches are `search NAME`, `search long NAME`
 LONG = "search?long*"  # (patterns have no spaces) where at least eight configurations were validated
+METRICS = ("model/metrics",)  # what waits mean, which no digest of jobs shows
 LOGS = f"batch/* search?batch/* {LONG}"
 BENCH = "python -m tests.benchmarks."
 SIGNAL = "batch/replay cigri/search dirac/search egee/search federation/small federation/lcg-week"
@@ -106,7 +107,7 @@ MEASURED = (
             for how in ("", "--alone", "--alone --sampler random --seeds 301-304")
         ),
     ),
-    found("answers.json", LONG, "answers --work WORK --rows docs/data/answers.json"),
+    found("answers.json", LONG, "answers --work WORK --rows docs/data/answers.json", code=METRICS),
     found("recommended.jsonl", LONG, "recommended"),
     found("inference.jsonl", "search*", "inference --rows docs/data/inference.jsonl"),
     found("estimates.jsonl", LONG, "estimates --rows docs/data/estimates.jsonl"),
@@ -138,20 +139,21 @@ MEASURED = (
         "held_out.json",
         LOGS,
         "held_out --work WORK --rows docs/data/held_out.json",
+        code=METRICS,
         needs="real traces",
     ),
     found(
         "my_log.json",
         LOGS,
         "my_log --work WORK --rows docs/data/my_log.json",
-        code=CALIBRATION,
+        code=(*CALIBRATION, *METRICS),
         needs="real traces",
     ),
     found(
         "my_log_slurm.json",
         LOGS,
         "my_log --slurm 100000 --work WORK --rows docs/data/my_log_slurm.json",
-        code=CALIBRATION,
+        code=(*CALIBRATION, *METRICS),
         needs="real traces",
     ),
     found("claims", CLAIMED, f"claims {ENDLESS}"),
