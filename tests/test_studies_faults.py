@@ -634,7 +634,7 @@ def test_what_is_not_there_is_said_to_be_missing(tmp_path):
         fill(study, range(1))
     (tmp_path / "study.journal").unlink()
     said = refused(study_place, tmp_path / "runs.jsonl")
-    assert not missing(said, "runs.jsonl", "journal is missing")
+    assert not missing(said, "runs.jsonl", "a table of runs")
 
 
 @pytest.mark.parametrize(
