@@ -352,6 +352,17 @@ def test_a_broken_row_of_a_database_is_named_and_passed_over_on_request(database
     assert found.notes == (f"note: {message} and was passed over",)
 
 
+def test_a_study_that_has_lost_an_objective_is_refused_before_anything_is_written(database):
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("DELETE FROM study_directions WHERE objective = 0")
+        (names,) = connection.execute("SELECT count(*) FROM study_directions").fetchone()
+    before = database.read_bytes()
+    for reads in (read_study, lambda place: opened(place, resume=True)):
+        message = refused(reads, database)
+        assert message.endswith(f"is damaged: {names} directions of {names + 1} objectives"), message
+    assert database.read_bytes() == before
+
+
 HOLDER = """
 import sys, time
 from tests.test_studies import opened, runs

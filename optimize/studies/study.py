@@ -148,6 +148,12 @@ class Storage:
                 f"{self.called}: the study {name} was not made by this version of `gridtune search`; "
                 "choose another --study; optuna.load_study reads its trials"
             )
+        names = study.metric_names or ()
+        if names and len(names) != len(study.directions):
+            raise ScenarioError(
+                f"{self.called}: the study {name} is damaged: "
+                f"{len(study.directions)} directions of {len(names)} objectives"
+            )
         trials: dict[int, FrozenTrial] = {}
         for trial in stored:
             number = trial.user_attrs.get(NUMBER)  # those of others have none
