@@ -683,3 +683,9 @@ def test_parameters_have_a_column_where_they_differ():
 def test_the_reference_point_is_told_with_its_units():
     found = front(archive((UNFAIR, WAIT), (0.1, 3600.0), (0.2, 1800.0), baseline=0))
     assert reference_text(found) == "unfairness (max - min) 0.2, waiting time (mean) 2 h"
+
+
+def test_a_front_of_which_every_configuration_failed_says_why():
+    failed = (Failed(0, {}, "broke"), Failed(1, {}, "broke"))
+    made = front(replace(archive((UNFAIR,), (1.0,)), evaluations=(), failed=failed))
+    assert "Failed, 2 of 2: broke" in front_text(made, [], 80)

@@ -71,7 +71,7 @@ def search(
 
 
 def open_study(study: Path | str, name: str | None = None, *, skip_broken: bool = False) -> Study:
-    """Open the study that a search has kept; nothing of it is changed.
+    """Open the study that a search has kept, to read it.
 
     Args:
         study: the folder of a search, a journal file, or the URL of a storage.

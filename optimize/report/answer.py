@@ -56,7 +56,8 @@ def answer(
     """
     top = wrapped([heading(front, seconds)], width)
     steps = [] if study is None else _next_steps(front, study, page)
-    bottom = wrapped([*caveats(front), *steps], width)
+    remarks = caveats(front)
+    bottom = wrapped([*remarks, *steps], width)
     if advice := front.archive.recommendations:
         table = comparison_table(front, width).splitlines()
         titled = all(any(one.title in line for line in table) for one in advice)
@@ -64,7 +65,7 @@ def answer(
         harm, changes = _fitted(advice, room, width, titled)
         middle = [*harm, "", *table, "", *changes]
         if (over := len(top) + len(middle) + len(bottom) + 2 - LINES) > 0:
-            bottom = wrapped([*caveats(front), *steps[: max(2, len(steps) - over)]], width)
+            bottom = wrapped([*remarks, *steps[: max(2, len(steps) - over)]], width)
     else:
         middle = wrapped([why_none(front)], width)
     return "\n".join([*top, "", *middle, *([""] if bottom else []), *bottom]) + "\n"

@@ -48,7 +48,8 @@ def spread(front: Front) -> list[Row]:
 def front_text(front: Front, some: Sequence[Row], width: int) -> str:
     """What each recommendation makes worse, the front, what its signs mean, what is recommended."""
     if not some:
-        return "\n".join(wrapped([heading(front), why_none(front), *_nearest(front)], width)) + "\n"
+        lines = [heading(front), why_none(front), *caveats(front), *_nearest(front)]
+        return "\n".join(wrapped(lines, width)) + "\n"
     titles, cells, left = texts(front, some)
     table = text_table(titles, cells, width, left=left).rstrip("\n")
     notes = wrapped([*_notes(front, some, titles), *caveats(front), *_nearest(front)], width)

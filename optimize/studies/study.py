@@ -1,4 +1,4 @@
-"""Studies: read as they are found, without being changed, or open for writing, by one process at a time."""
+"""Studies: read as they are found, or open for writing, by one process at a time."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class StoredStudy:
 
 
 def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool = False) -> StoredStudy:
-    """What a search has left; nothing is changed, and no file is made.
+    """What a search has left. Nothing is written; SQLite may undo what a killed writer left half done.
 
     Args:
         where: folder of a search, journal, SQLite file, or URL; `#NAME` may follow.
