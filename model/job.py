@@ -48,6 +48,7 @@ class Job:
         group: the owner's group or virtual organisation, "" if none.
         kind: the role of the job (`mandatory`, `optional`, `meta`, `local`, `best-effort`, …).
         mandatory: whether it must be done; else it is nice to have (RR-7959, section 3.2).
+        qos: the QOS that its owner asked for, by name; "" where none is known, as in most workloads.
         priority: the importance; the larger number wins where priorities count (RR-5335, section 4.3).
         submit: the time at which the owner created it, s.
         runtime: the execution time on a node of speed 1, s.
@@ -97,6 +98,7 @@ class Job:
         "node",
         "priority",
         "processors",
+        "qos",
         "queued",
         "runtime",
         "site",
@@ -135,13 +137,17 @@ class Job:
         self.estimate = self.expected = runtime if estimate is None else estimate
         self.deadline = deadline
         self.queued = self.start = self.end = self.given = nan
-        self.site = self.node = ""
+        self.site = self.node = self.qos = ""
         self.state = CREATED
         self.kills = 0
         self.wasted = self.kept = 0.0
         self.needs: Mapping[str, int] | None = None
         self.data = data
         self.journal = journal
+
+    def level(self, levels: Mapping[str, float]) -> float:
+        """The number that a table has for its QOS, or else for its kind; 0 if it has neither."""
+        return levels.get(self.qos, levels.get(self.kind, 0.0))
 
     def queue(self, now: float, site: str = "") -> None:
         """Enter the queue of a site or server: for the first time, from another queue, or after a failure.

@@ -76,7 +76,7 @@ class Record:
         measures: values read once at the end of the run, by the name of their metric.
         custom: metrics of users' own, read last, by name (`model.metrics.custom`).
         classes: kinds of jobs by which metrics are broken down; none where all jobs are of one kind.
-        queues, qos: of the log that a job comes from, by the job's number, where the log names one.
+        queues: of the log that a job comes from, by the job's number, where the log names one.
         sites: processors of each batch site, by name; where there are any, metrics are broken down by the
             size of jobs.
     """
@@ -95,7 +95,6 @@ class Record:
     custom: Mapping[str, Callable[[Any], float]] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
     queues: dict[int, str] = field(default_factory=dict)
-    qos: dict[int, str] = field(default_factory=dict)
     sites: Mapping[str, int] = field(default_factory=dict)
     journal: Journal | None = None
     reckonings: dict[object, Any] | None = None

@@ -186,6 +186,14 @@ def test_a_parameter_is_widened_to_hold_what_was_found(one, value, expected):
     assert widened(one, value) == expected
 
 
+def test_nobody_is_suspended_where_jobs_have_a_grace_time(tmp_path, log_of):
+    found = calibrated_as({"site.cluster.policy": "easy"})
+    mode = "site.cluster.preemption.mode"
+    assert mode in load_text(scenario_text(found), tmp_path).spec.search.space
+    patient = replace(found, given=dict(found.given) | {"site.cluster.preemption.grace": 60.0})
+    assert mode not in load_text(scenario_text(patient), tmp_path).spec.search.space
+
+
 @pytest.mark.parametrize("policy", FAMILIES)
 def test_whatever_policy_is_found_is_a_configuration_of_the_space_that_is_written(policy, tmp_path, log_of):
     found = calibrated_as({"site.cluster.policy": policy, "site.cluster.quota.user_running": 32.0})
@@ -206,6 +214,7 @@ def test_the_policy_of_the_site_is_tried_and_told_where_another_is_the_baseline(
     own = {"kind": "priority", "weight_age": 5.0, "reservations": reservations}
     own |= {"interval": 7.0} if reservations else {}
     own |= {"window": 7200.0, "by": "account", "weight_queue": 3.0, "favour": "small", "queue_depth": 77}
+    own |= {"weight_qos": 30.0, "qos": {"high-1": 9.0, "low": 2.0}}
     found = calibrated_as({"site.cluster.policy": "fcfs"})
     assert "start" not in scenario_text(found, slurm=True)
     fit_ = found.best.fitted
@@ -216,6 +225,7 @@ def test_the_policy_of_the_site_is_tried_and_told_where_another_is_the_baseline(
     (kept,) = starting_configurations([start], space, baseline_of(made, space), "mine")
     site = made.override({"site.cluster.policy": own})
     assert made.override(kept).active == site.active, "with all of its defaults"
+    assert made.spec.search.space["site.cluster.policy.weight_qos"].high == 1000.0, "is searched, too"
     said = " ".join(report_lines(found))
     assert "slurm.conf" in said
     assert "not gains over your settings" in said

@@ -30,10 +30,8 @@ def done(wait, user="u", processors=1, runtime=60.0, site="s"):
     return job
 
 
-def values(jobs, sites=None, now=NOW, pace=1.0, queues=None, qos=None, slowdowns=None):
-    found = harm(
-        jobs, slowdowns or [1.0] * len(jobs), sites or {"s": 100}, now, pace, queues or {}, qos or {}
-    )
+def values(jobs, sites=None, now=NOW, pace=1.0, queues=None, slowdowns=None):
+    found = harm(jobs, slowdowns or [1.0] * len(jobs), sites or {"s": 100}, now, pace, queues or {})
     return {name: metric.value for name, metric in found.items()}
 
 

@@ -17,13 +17,13 @@ from gridtune.agents.batch.services import Services
 from gridtune.model.batch.nodes import Named, hosts_in
 from gridtune.model.batch.queues import Queue
 from gridtune.model.grid import Grid
-from gridtune.model.job import CANCELLED, DONE, EXPIRED, FAILED
+from gridtune.model.job import CANCELLED, DONE, EXPIRED, FAILED, Job
 from gridtune.model.metrics.harm import waited
 from gridtune.model.metrics.lost import progress
 from gridtune.model.metrics.summary import summarise
 from gridtune.model.policy import make
 from gridtune.scenarios import ScenarioError, simulate
-from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.results.run import notes
 from tests.facts import unstated
 
@@ -156,8 +156,9 @@ def test_short_jobs_preempt_longer_ones_and_what_is_left_of_a_job_does_not_make_
 
 
 def test_jobs_that_promise_nothing_are_not_express_where_nobody_is():
-    assert Terms(express=0.0).level("job", 0.0) == 0.0
-    assert [Terms(express=5.0).level("job", promised) for promised in (5.0, 5.1)] == [1.0, 0.0]
+    job = Job(1, "u", 0.0, 1.0)
+    assert Terms(express=0.0).level(job, 0.0) == 0.0
+    assert [Terms(express=5.0).level(job, promised) for promised in (5.0, 5.1)] == [1.0, 0.0]
 
 
 def test_a_checkpoint_that_a_failure_interrupts_is_none():
@@ -468,6 +469,56 @@ def test_suspension_is_refused_beside_what_else_decides_over_slots(more, named):
     }
     with pytest.raises(ScenarioError, match=f"no suspension beside {named}"):
         simulate(Scenario("test", document, Path()))
+
+
+def replay_of_two_qos(tmp_path, **site):
+    """One processor: a job of 900 s and QOS normal at 0, one of 100 s and QOS high 100 s later."""
+    rows = ["JobID|Submit|Start|End|AllocCPUS|ReqCPUS|TimelimitRaw|State|User|QOS"]
+    rows += ["1|60|60|960|1|1|20|COMPLETED|ann|normal", "2|160|960|1060|1|1|20|COMPLETED|bob|high"]
+    path = tmp_path / "log.txt"
+    path.write_text("\n".join(rows) + "\n")
+    values = {"workload.trace": str(path), "site.cluster.nodes": 1}
+    return load("batch/replay").override(values | {f"site.cluster.{key}": one for key, one in site.items()})
+
+
+def test_jobs_of_a_log_preempt_by_the_qos_that_it_names(tmp_path):
+    levels = {"normal": 0.0, "high": 1.0}
+    starts = {}
+    for name, table in (
+        ("none", {"express": 0.0}),
+        ("named", {"qos": levels}),
+        ("others", {"qos": {"x": 1.0}}),
+    ):
+        run = simulate(replay_of_two_qos(tmp_path, preemption=table))
+        starts[name] = [job.start for job in run.record.jobs]
+    assert starts == {"none": [0.0, 900.0], "named": [200.0, 100.0], "others": [0.0, 900.0]}
+    assert not any("QOS" in line for line in notes(replay_of_two_qos(tmp_path, preemption={"qos": levels})))
+    *_, said = notes(replay_of_two_qos(tmp_path, preemption={"qos": {"hihg": 1.0}}))
+    assert not unstated([said], ["preemption.qos", "hihg", "high", "normal"])
+
+
+def test_a_qos_that_a_table_does_not_name_counts_as_its_kind():
+    job = Job(1, "u", 0.0, 1.0, kind="local")
+    job.qos = "high"
+    assert [job.level(table) for table in ({"high": 2.0, "local": 1.0}, {"local": 1.0}, {"": 3.0})] == [
+        2,
+        1,
+        0,
+    ]
+
+
+def test_the_priority_of_a_qos_is_weighed(tmp_path):
+    rows = ["JobID|Submit|Start|End|AllocCPUS|ReqCPUS|TimelimitRaw|State|User|QOS"]
+    qos = enumerate(("low", "low", "mid", "top"), 1)
+    rows += [f"{k}|{k}|900|1000|1|1|20|COMPLETED|u|{name}" for k, name in qos]
+    path = tmp_path / "log.txt"
+    path.write_text("\n".join(rows) + "\n")
+    policy = {"kind": "priority", "weight_qos": 1000.0, "qos": {"mid": 5.0, "top": 10.0, "none": 20.0}}
+    values = {"workload.trace": str(path), "site.cluster.nodes": 1}
+    for weight, order in ((1000.0, [0, 3, 2, 1]), (0.0, [0, 1, 2, 3])):
+        site = {"site.cluster.policy": policy | {"weight_qos": weight}}
+        run = simulate(load("batch/replay").override(values | site))
+        assert sorted(range(4), key=lambda at: run.record.jobs[at].start) == order
 
 
 def test_a_qos_of_jobs_that_no_workload_has_is_said():

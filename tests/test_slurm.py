@@ -1,7 +1,10 @@
 """Slurm's files: what a site takes over from them, what it cannot, and which lines change."""
 
+import json
+from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -108,13 +111,13 @@ def test_what_has_no_counterpart_is_named(files):
         "OverTimeLimit=5",
         "SchedulerParameters bf_continue",
         "PriorityFlags ACCRUE_ALWAYS",
-        "PriorityWeightQOS: the QOS of jobs is not simulated",
+        "PriorityWeightQOS: no QOS of the log's jobs is known to have a priority",
         "PartitionName=debug MaxNodes=1",
         "PartitionName=old State=DOWN: left out",
         "backfilling within a partition, beside preemption that suspends or has a GraceTime",
-        "QOS normal maxjobspu=20: the QOS of jobs is not simulated",
-        "QOS normal maxtrespu=cpu=64: the QOS of jobs is not simulated",
-        "QOS long maxjobspu=2: the QOS of jobs is not simulated",
+        "QOS normal maxjobspu=20: limits of one QOS of several are not simulated",
+        "QOS normal maxtrespu=cpu=64: limits of one QOS of several are not simulated",
+        "QOS long maxjobspu=2: limits of one QOS of several are not simulated",
         "QOS long maxwall=7-00:00:00",
         "Include more.conf: not read",
     ]
@@ -267,7 +270,7 @@ def test_limits_of_a_qos_hold_for_all_jobs_only_where_there_is_no_other(tmp_path
     rows = [qos_row(name="normal", maxjobspu=40), *(qos_row(name=name) for name in others)]
     seed = slurm_seed(conf, _written(tmp_path, "qos", "\n".join(rows)))
     assert seed.site == ({} if others else {"quota.user_running": 40.0})
-    told = "QOS normal maxjobspu=40: the QOS of jobs is not simulated"
+    told = "QOS normal maxjobspu=40: limits of one QOS of several are not simulated"
     assert list(seed.without) == ([told] if others else [])
 
 
@@ -459,6 +462,55 @@ def test_the_baseline_is_that_of_the_file(files, tmp_path):
     assert "--slurm FILE, too" in refused("calibrate", log, "--qos", qos)
 
 
+def _sacct(path, jobs):
+    """Accounting of jobs (submit and start in s, run time, processors, QOS), which begins on a Monday."""
+
+    def moment(seconds):
+        return datetime.fromtimestamp(1_736_121_600 + round(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+    lines = ["JobID|Submit|Start|End|AllocCPUS|ReqCPUS|TimelimitRaw|State|User|Account|Partition|QOS"]
+    for k, (submit, start, run, width, qos) in enumerate(jobs, 1):
+        times = "|".join(map(moment, (submit, start, start + run)))
+        lines.append(f"{k}|{times}|{width}|{width}|{run // 30}|COMPLETED|u{k % 9}|a|work|{qos}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.long
+def test_a_log_of_a_site_that_preempts_by_qos_is_explained_by_its_files(tmp_path):
+    draws = Random(2)
+    jobs, now = [], 0
+    while now < 4.5 * 7 * 86400:
+        now += round(draws.expovariate(1 / 3000))
+        qos = draws.choices(("normal", "high", "idle"), (6, 2, 2))[0]
+        jobs.append(
+            (now, now, 60 * round(draws.lognormvariate(4.9, 1.0)) + 60, draws.choice((1, 2, 4, 8)), qos)
+        )
+    log = tmp_path / "log.txt"
+    _sacct(log, jobs)
+    conf = "PriorityWeightAge=10\nPriorityWeightQOS=100\nPreemptType=preempt/qos\nNodeName=n[1-4] CPUs=4\n"
+    conf = _written(tmp_path, "slurm.conf", f"{conf}PartitionName=work Nodes=ALL\n")
+    rows = [
+        qos_row(name="idle"), qos_row(name="normal", priority=10, preempt="idle"),
+        qos_row(name="high", priority=40, preempt="normal,idle"),
+    ]  # fmt: skip
+    qos = _written(tmp_path, "qos.txt", "\n".join(rows))
+    seed = slurm_seed(conf, qos, qos_of([str(log)]))
+    assert not seed.without
+    site = {f"site.cluster.{key}": value for key, value in seed.site.items()}
+    values = {"workload.trace": str(log), "site.cluster.nodes": seed.processors}
+    run = simulate(load("batch/replay").override({"site.cluster.policy": seed.policy} | site | values))
+    assert run.metrics["preemptions"].value > 50
+    waits = [job.start - job.submit for job in run.record.jobs]
+    _sacct(log, [(job[0], job[0] + wait, *job[2:]) for job, wait in zip(jobs, waits, strict=True)])
+    out = tmp_path / "mine.toml"
+    result = gridtune("calibrate", log, "--slurm", conf, "--qos", qos, "--out", out, "--format", "json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["skill"] > 0.9999, "every job starts when it did"
+    made = load(str(out)).active.site[0]
+    assert made.preemption.qos == {"idle": 0.0, "normal": 1.0, "high": 2.0}
+    assert (made.policy.weight_qos, made.policy.qos) == (100.0, {"normal": 10.0, "high": 40.0})
+
+
 def _log_of(seed, folder):
     import random
 
@@ -554,8 +606,12 @@ def test_a_qos_preempts_only_where_jobs_of_the_log_have_it(tmp_path):
     conf = _written(tmp_path, "slurm.conf", "PreemptType=preempt/qos\nPreemptMode=REQUEUE\n")
     levels = [qos_row(name=name, preempt="normal", maxwall=wall) for name, wall in (("a", "60"), ("b", "90"))]
     qos = _written(tmp_path, "qos", "\n".join([qos_row(name="normal"), *levels]))
-    express = {used: slurm_seed(conf, qos, used).site.get("preemption.express") for used in ((), ("b",))}
-    assert express == {(): 3600.0, ("b",): 5400.0}
+    assert slurm_seed(conf, qos).site["preemption.express"] == 3600.0
+    assert not slurm_seed(conf, qos, ("b",)).site, "nobody is there whom it preempts"
+    named = slurm_seed(conf, qos, ("b", "normal"))
+    assert named.site == {"preemption.qos": {"normal": 0.0, "b": 1.0}, "preemption.mode": "requeue"}
+    assert "QOS a maxwall=60" in named.without
+    assert not [line for line in named.without if line.startswith(("QOS b", "PreemptType"))]
     seed = slurm_seed(conf, qos, {"normal"})
     assert not seed.site
     assert "QOS a preempt=normal" in seed.without
@@ -563,6 +619,61 @@ def test_a_qos_preempts_only_where_jobs_of_the_log_have_it(tmp_path):
     rows = ["JobID|Submit|Start|End|AllocCPUS|ReqCPUS|TimelimitRaw|State|User|QOS"]
     rows += [f"{k}|{k}|{k + 9}|{k + 99}|1|1|9|COMPLETED|u|{'normal' if k % 2 else ''}" for k in range(1, 9)]
     assert qos_of([str(_written(tmp_path, "log.txt", "\n".join(rows)))]) == {"normal"}
+
+
+def test_a_qos_is_above_all_that_it_preempts(tmp_path):
+    conf = _written(tmp_path, "slurm.conf", "PreemptType=preempt/qos\n")
+    rows = [
+        qos_row(name="vip", preempt="high"), qos_row(name="high", preempt="normal", preemptmode="suspend"),
+        qos_row(name="normal", preemptmode="cancel", gracetime="00:01:00"), qos_row(name="idle"),
+    ]  # fmt: skip
+    seed = slurm_seed(conf, _written(tmp_path, "qos", "\n".join(rows)), {"vip", "high", "normal", "idle"})
+    assert seed.site["preemption.qos"] == {"vip": 2.0, "high": 1.0, "normal": 0.0, "idle": 0.0}
+    assert "QOS vip preempt=high: here, normal,idle, too" in seed.without
+    assert "QOS high preempt=normal: here, idle, too" in seed.without
+    circle = "\n".join([qos_row(name="a", preempt="b"), qos_row(name="b", preempt="a")])
+    assert slurm_seed(conf, _written(tmp_path, "qos", circle), {"a", "b"}).site["preemption.qos"]
+
+
+@pytest.mark.parametrize(
+    ("used", "qos"),
+    [
+        ((), None),
+        (("low",), None),
+        (("normal", "low"), {"normal": 10.0, "top": 50.0}),
+        (("top",), {"top": 50.0}),
+    ],
+)
+def test_priorities_of_qos_are_weighed_where_the_log_names_them(tmp_path, used, qos):
+    conf = _written(tmp_path, "slurm.conf", "PriorityWeightAge=10\nPriorityWeightQOS=2000\n")
+    rows = [
+        qos_row(name="low"), qos_row(name="normal", priority=10), qos_row(name="top", priority=50)
+    ]  # fmt: skip
+    policy = slurm_seed(conf, _written(tmp_path, "qos", "\n".join(rows)), used).policy
+    assert policy.get("qos") == qos
+    assert policy.get("weight_qos") == (None if qos is None else 1000.0)
+    assert policy["weight_age"] == (10.0 if qos is None else 5.0)
+
+
+def test_what_a_qos_preempts_is_set_by_its_name():
+    place = "site.cluster"
+    replay = load("batch/replay")
+    levels = {"normal": 0.0, "idle": 0.0, "high": 1.0}
+    named = replay.override({f"{place}.preemption": {"qos": levels, "grace": 60.0}})
+    assert list(slurm_changes(replay, named).commands) == [
+        *(f"modify qos {name} set {what}" for name in ("normal", "idle")
+          for what in ("GraceTime=60", "PreemptMode=requeue")),
+        "modify qos high set Preempt=normal,idle",
+    ]  # fmt: skip
+    short = named.override({f"{place}.preemption.express": 600.0})
+    told = slurm_changes(named, short).commands
+    assert "modify qos express set Preempt+=normal,idle" in told
+    assert "modify qos high set PreemptMode=requeue" in told
+    weighed = {"kind": "priority", "weight_qos": 5.0, "qos": {"high": 10.0}}
+    made = slurm_changes(replay, replay.override({f"{place}.policy": weighed}))
+    assert "PriorityWeightQOS=5" in made.lines
+    assert "modify qos high set Priority=10" in made.commands
+    assert not [line for line in made.without if "policy.qos" in line]
 
 
 def test_limits_of_qos_that_nobody_takes_over_are_named(tmp_path):

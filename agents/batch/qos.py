@@ -32,8 +32,9 @@ class Terms:
         mode: what becomes of them: they run again from their beginning (`requeue`), are lost (`cancel`), go
             on from where they were once it is their turn again (`checkpoint`), or stay in memory and go on
             when their slots are free again (`suspend`).
-        levels: QOS of jobs by their kind, 0 for all others; higher ones take the processors of lower ones.
-        express: s; jobs that promise to run so long at most have a QOS 1 higher than their kind's.
+        levels: of QOS by name, or of the kinds of other jobs, 0 for all else; jobs of higher ones take the
+            processors of those of lower ones.
+        express: s; jobs that promise to run so long at most are 1 level higher.
         grace: s from the notice to the end of the execution; a job that ends meanwhile is not preempted.
         exempt: s that a job runs before it can be preempted.
         victims: which of the lowest QOS goes first.
@@ -55,9 +56,9 @@ class Terms:
         """The lowest QOS that a job can have."""
         return min([0.0, *self.levels.values()])
 
-    def level(self, kind: str, promised: float) -> float:
-        """The QOS of jobs of a kind that promised to run so long (s) when they came."""
-        return self.levels.get(kind, 0.0) + (0 < self.express >= promised)
+    def level(self, job: Job, promised: float) -> float:
+        """The level of a job that promised to run so long (s) when it came."""
+        return job.level(self.levels) + (0 < self.express >= promised)
 
 
 class QosPreemption:
@@ -89,7 +90,7 @@ class QosPreemption:
     def level(self, job: Job) -> float:
         """The QOS of a job, which does not change when it is interrupted and promises the rest only."""
         resumed = self.site.executions.resumed.get(job.id)
-        return self.terms.level(job.kind, job.estimate if resumed is None else resumed[2])
+        return self.terms.level(job, job.estimate if resumed is None else resumed[2])
 
     def consider(self) -> None:
         """Have running jobs make way for those that still wait."""

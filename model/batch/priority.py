@@ -56,7 +56,7 @@ class Priority(BatchPolicy):
     - job size: processors over those of the site, or 1 minus that (`favour` = `small`);
     - shortness: 1 minus promised run time over `longest`;
     - queue: its priority over the highest one of the site;
-    - QOS: that of the job's class over the highest one.
+    - QOS: the priority of the job's QOS (or class) over the highest one.
 
     Other rules are functions of the literature of waiting time w, promised run time r, processors n and
     submission s (`sjf`: the shortest r first; `saf`: the smallest r n; `lxf`: the largest (w + r)/r;
@@ -84,7 +84,7 @@ class Priority(BatchPolicy):
     weight_job_size: float = _weight(0.0, "weight of the processors asked for")
     weight_shortness: float = _weight(0.0, "weight of a short promised run time", "")
     weight_queue: float = _weight(0.0, "weight of the queue's priority, which is then no tier")
-    weight_qos: float = _weight(0.0, "weight of the QOS of the job's class")
+    weight_qos: float = _weight(0.0, "weight of the priority of the job's QOS")
     max_age: float = _time(
         7 * DAY, "time in the queue at which the age factor has reached 1", 3600.0, 30 * DAY, SLURM
     )
@@ -132,7 +132,7 @@ class Priority(BatchPolicy):
     )
     qos: Mapping[str, float] = parameter(
         default_factory=dict,
-        help="priorities of classes of jobs (`role` of workloads); 0 for all others",
+        help="priorities of QOS (names in a log) or of classes (`role` of workloads); 0 for all others",
         unit="none",
     )
     reservations: int | Literal["all"] = parameter(
@@ -281,7 +281,7 @@ class Priority(BatchPolicy):
                 asked = job.expected / longest
                 value += short * (1.0 - (asked if asked < 1.0 else 1.0))
             if self.qos:
-                value += self.weight_qos * self.qos.get(job.kind, 0.0) / highest
+                value += self.weight_qos * job.level(self.qos) / highest
             return value
 
         return factors

@@ -35,7 +35,6 @@ def harm(
     now: float,
     pace: float,
     queues: Mapping[int, str],
-    qos: Mapping[int, str],
 ) -> dict[str, Metric]:
     """How those are served who are served worst: metrics by name.
 
@@ -48,7 +47,7 @@ def harm(
         sites: processors of each batch site; a job that reached none is compared with the largest.
         now: end of the run, s.
         pace: work that a slot does in a second.
-        queues, qos: of the log, by the number of the job; jobs of no log have none.
+        queues: of the log, by the number of the job; jobs of no log have none.
     """
     waits = np.array([waited(job, now) for job in jobs], dtype=float)
     largest = max(sites.values())
@@ -64,6 +63,7 @@ def harm(
     for dimension, classes, places in (("size", SIZE_CLASSES, shares), ("length", LENGTH_CLASSES, lengths)):
         values |= _of_classes(dimension, classes, places, waits, slow)
     found = {name: Metric(float(value), METRICS[name].unit) for name, value in values.items()}
+    qos = {job.id: job.qos for job in jobs if job.qos}
     for kind, names in zip(LOGGED, (queues, qos), strict=True):
         found |= _of_logged(kind, names, jobs, waits, slow)
     return found

@@ -89,7 +89,7 @@ def summarise(
         served = {name: iter(user.times) for name, user in users.items()}
         times = [next(served[job.user]) for job in owed]  # worked out user by user, in the same order
         slow = [slowdown for _, _, slowdown in times]
-        metrics |= harm(owed, slow, record.sites, grid.now, grid.mean_speed, record.queues, record.qos)
+        metrics |= harm(owed, slow, record.sites, grid.now, grid.mean_speed, record.queues)
         metrics |= by_size(owed, times, grid.mean_speed)
     if not finished:
         return metrics, users

@@ -27,6 +27,14 @@ MAX_WAIT = {
         "when": {f"{SITE}.policy": ["fair-share", "priority"]},
     }
 }
+WEIGHT_QOS = {  # searched, too, where QOS have priorities
+    f"{POLICY}.weight_qos": {
+        "low": 1.0,
+        "high": 1000.0,
+        "log": True,
+        "when": {f"{POLICY}.rule": "multifactor"},
+    }
+}
 PREEMPTION = "preemption"
 DOUBT = (
     "The simulated site is not like yours: mean waits were {:.2f} times the log's, on weeks held back {:.2f}."
@@ -50,6 +58,8 @@ def scenario_text(found: Calibration, last: int | None = None, *, slurm: bool = 
     document = tomllib.loads(head)
     space = tomllib.loads(shipped_text("batch/replay"))["search"]["space"] | MAX_WAIT
     space = in_slurm(space, SITE) if slurm else space
+    if any(isinstance(one, dict) and "qos" in one for one in (found.values.get(POLICY), found.replaced)):
+        space |= WEIGHT_QOS
     doubt = DOUBT.format(found.best.fitted.ratio, found.tested.ratio)
     lines = [
         "[search]",
@@ -80,7 +90,9 @@ def _own(policy: Any, space: Mapping[str, Any], document: dict[str, Any]) -> dic
     values = {POLICY: made.kind}
     for one in dataclasses.fields(made):
         path, value = f"{POLICY}.{one.name}", getattr(made, one.name)
-        if (path in space or one.name in policy) and not (isinstance(value, float) and isinf(value)):
+        if isinstance(value, Mapping):  # a parameter for each name
+            values |= {f"{path}.{name}": part for name, part in value.items()}
+        elif (path in space or one.name in policy) and not (isinstance(value, float) and isinf(value)):
             values[path] = value
     return values
 
@@ -140,15 +152,16 @@ def _holding(space: Mapping[str, Any], document: dict[str, Any]) -> dict[str, An
     No space holds what is infinite: that is not searched.
     """
     scenario = Scenario("calibrated", document, Path.cwd())
-    partitions = any(queue.get("partition") for queue in document["site"][0].get("queue", ()))
+    (site,) = document["site"]
+    partitions = any(queue.get("partition") for queue in site.get("queue", ()))
+    stays = partitions or "grace" in site.get(PREEMPTION, {})  # nobody is suspended there
     made = dict(space)
     for path in space:
         try:
             value = meaning(scenario, path).value
         except ScenarioError:  # such a policy has no such parameter
             value = None
-        suspended = partitions and path == f"{SITE}.{PREEMPTION}.mode"  # nobody is where there are partitions
-        if suspended or (isinstance(value, float) and isinf(value)):
+        if (stays and path == f"{SITE}.{PREEMPTION}.mode") or (isinstance(value, float) and isinf(value)):
             del made[path]
         elif value is not None:
             made = holding(made, path, value)

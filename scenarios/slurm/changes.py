@@ -20,8 +20,10 @@ from gridtune.model.batch.priority import Priority
 from gridtune.model.policy import Policy
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.slurm import known
 from gridtune.scenarios.systems.replay import sized
 from gridtune.scenarios.tables.batch import NO_LIMIT, SiteSpec
+from gridtune.scenarios.tables.outages import PreemptionSpec
 
 LONGEST_WINDOW = 43_200  # min, the most that bf_window may be
 DAY = 1440  # min, the bf_window of a Slurm of which nothing is said
@@ -36,23 +38,18 @@ RESOLUTION = "# bf_window is long: raise bf_resolution, too, or backfilling gets
 LIMITS = "# limits of a QOS need AccountingStorageEnforce=limits,qos: no job without an association"
 GANG = "# SUSPEND,GANG needs OverSubscribe=FORCE:1 in the partitions"
 SCALE = "# PriorityWeight…: their ratios count; scale your other weights (QOS, TRES, Assoc, Site) as these"
-WEIGHTS = {
-    "weight_age": "PriorityWeightAge",
-    "weight_fairshare": "PriorityWeightFairshare",
-    "weight_job_size": "PriorityWeightJobSize",
-    "weight_queue": "PriorityWeightPartition",
-    "weight_qos": "PriorityWeightQOS",
-}
+WEIGHTS = {ours: theirs for theirs, ours in known.WEIGHTS.items()}
 TOLD = {  # settings of a site that have lines, or are said to have none
     "name": set[str](),
     "policy": {
         *WEIGHTS, "weight_shortness", "rule", "reservations", "max_age", "favour", "half_life", "algorithm",
-        "damping", "interval", "window", "queue_depth", "by",
+        "damping", "interval", "window", "queue_depth", "by", "qos",
     },
     "quota": {"user_running", "user_slots", "user_share"},
     "preemption": {"express", "mode", "grace", "exempt", "qos"},
     "queue": {"name", "max_runtime", "priority"},
 }  # fmt: skip
+PREEMPT_MODES = {"checkpoint": "requeue"}  # of a QOS
 MODES = {"suspend": "SUSPEND,GANG", "checkpoint": "REQUEUE"}  # Slurm suspends by gang scheduling alone
 
 
@@ -234,19 +231,27 @@ def _commands(site: SiteSpec, express: str) -> list[str]:
         f"modify qos normal set MaxJobsPerUser={jobs}",
         f"modify qos normal set MaxTRESPerUser=cpu={cpus}",
     ]
-    preemption = site.preemption
-    if preemption is not None and preemption.express:
-        made.append(f"modify qos {express} set MaxWall={duration(preemption.express)}")
-        made.append(f"modify qos {express} set Preempt+=normal")
-        made.append(f"modify qos normal set GraceTime={preemption.grace:.0f}")
-        mode = "requeue" if preemption.mode == "checkpoint" else preemption.mode
-        made.append(f"modify qos normal set PreemptMode={mode}")
-    levels = {} if preemption is None else {"normal": 0.0, **preemption.qos}
+    if isinstance(site.policy, Priority) and site.policy.weight_qos:
+        made += [
+            f"modify qos {name} set Priority={round(priority)}" for name, priority in site.policy.qos.items()
+        ]
+    return made if site.preemption is None else [*made, *_making_way(site.preemption, express)]
+
+
+def _making_way(preemption: PreemptionSpec, express: str) -> Iterator[str]:
+    """Which QOS preempt which, and how jobs of those make way."""
+    levels = preemption.qos if 0.0 in preemption.qos.values() else {"normal": 0.0, **preemption.qos}
+    lowest = ",".join(name for name, level in levels.items() if level == min(levels.values()))
+    if preemption.express:
+        yield f"modify qos {express} set MaxWall={duration(preemption.express)}"
+        yield f"modify qos {express} set Preempt+={lowest}"
     for name, level in levels.items():
-        if name != "normal":
-            lower = ",".join(other for other, one in levels.items() if one < level)
-            made.append(f"modify qos {name} set Preempt={lower}")
-    return made
+        if level < max(levels.values()) + bool(preemption.express):
+            yield f"modify qos {name} set GraceTime={preemption.grace:.0f}"
+            yield f"modify qos {name} set PreemptMode={PREEMPT_MODES.get(preemption.mode, preemption.mode)}"
+    for name, level in levels.items():
+        if lower := ",".join(other for other, one in levels.items() if one < level):
+            yield f"modify qos {name} set Preempt={lower}"
 
 
 def _without(site: SiteSpec) -> Iterator[str]:

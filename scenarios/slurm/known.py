@@ -13,10 +13,11 @@ BACKFILL = {
     "bf_interval": "30", "bf_window": "1440", "bf_max_job_test": "500", "bf_job_part_count_reserve": "0",
 }  # fmt: skip
 WEIGHTS = {
-    "priorityweightage": "weight_age",
-    "priorityweightfairshare": "weight_fairshare",
-    "priorityweightjobsize": "weight_job_size",
-    "priorityweightpartition": "weight_queue",
+    "PriorityWeightAge": "weight_age",
+    "PriorityWeightFairshare": "weight_fairshare",
+    "PriorityWeightJobSize": "weight_job_size",
+    "PriorityWeightPartition": "weight_queue",
+    "PriorityWeightQOS": "weight_qos",
 }
 NOTHING = {"", "0", "NO", "NONE", "OFF", "(NULL)"}  # values that ask for nothing
 
@@ -52,7 +53,7 @@ class Words:
 # that is shared out, SelectTypeParameters says.
 OPTIONS = Words(
     read={
-        *WEIGHTS, "priorityweightqos", "prioritymaxage", "prioritydecayhalflife", "priorityfavorsmall",
+        *map(str.lower, WEIGHTS), "prioritymaxage", "prioritydecayhalflife", "priorityfavorsmall",
         "priorityflags", "fairsharedampeningfactor", "schedulerparameters", "preempttype", "preemptmode",
         "preemptexempttime", "accountingstorageenforce",
     },

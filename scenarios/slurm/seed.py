@@ -43,7 +43,8 @@ def slurm_seed(conf: Path, qos: Path | None = None, used: Collection[str] = ()) 
     Args:
         conf: slurm.conf.
         qos: what `sacctmgr -P show qos` printed.
-        used: names of the QOS that jobs of the log have; empty if that is unknown.
+        used: names of the QOS that jobs of the log have. Without any, whoever promises to run as shortly as
+            the QOS demands that preempts others counts as of that QOS.
 
     Raises:
         ScenarioError: a file cannot be read, or a value of it makes no sense.
@@ -51,26 +52,33 @@ def slurm_seed(conf: Path, qos: Path | None = None, used: Collection[str] = ()) 
     said = read_conf(conf)
     levels = [] if qos is None else read_qos(qos)
     try:
-        express = _express(levels, used)
-        policy, site, processors = _policy(said), dict(_site(said, levels, express)), said.processors()
-        without = list(_without(said, levels, express, site))
+        policy, site, processors = (
+            _policy(said, _priorities(levels, used)),
+            dict(_site(said, levels, used)),
+            said.processors(),
+        )
+        without = list(_without(said, levels, used, site))
     except ScenarioError as error:
         files = conf if qos is None else f"{conf} or {qos}"
         raise ScenarioError(f"{files}: {error}") from None
     return SlurmSeed(policy, site, processors, without)
 
 
-def _policy(conf: SlurmConf) -> dict[str, Any]:
-    """The order of jobs and how many of them have reservations."""
+def _policy(conf: SlurmConf, qos: Mapping[str, float]) -> dict[str, Any]:
+    """The order of jobs, of QOS with these priorities, and how many of them have reservations."""
     made: dict[str, Any] = {"kind": "priority", "weight_age": 0.0}
     option = conf.options.get
     if option("prioritytype", "").lower() != "priority/basic":
         weights = {ours: number(conf.options, theirs, "0") for theirs, ours in WEIGHTS.items()}
+        if not qos:
+            del weights["weight_qos"]
         if _tiers(conf):  # which decide before all weights
             weights["weight_queue"] = 0.0
         largest = max(weights.values())
         scale = HIGHEST / largest if largest > HIGHEST else 1.0
         made |= {name: weight * scale for name, weight in weights.items() if weight or name == "weight_age"}
+        if "weight_qos" in made:
+            made["qos"] = dict(qos)
         made["max_age"] = seconds(option("prioritymaxage", "7-0"))
         if option("priorityfavorsmall", "no").lower() in ("yes", "true", "1"):
             made["favour"] = "small"
@@ -100,9 +108,21 @@ def _fair_share(conf: SlurmConf) -> Iterator[tuple[str, Any]]:
         yield "algorithm", "fair-tree"
 
 
-def _site(conf: SlurmConf, levels: Sequence[Line], express: Line | None) -> Iterator[tuple[str, Any]]:
+def _priorities(levels: Sequence[Line], used: Collection[str]) -> dict[str, float]:
+    """Priorities of the QOS that jobs have, with the highest of all: over that one, each is a factor."""
+    every = {level["name"]: number(level, "priority", "0", f"QOS {level['name']}") for level in levels}
+    theirs = {
+        name: priority
+        for name, priority in every.items()
+        if name in used and priority > 0 and "." not in name
+    }
+    highest = max(every, key=lambda name: every[name], default="")
+    return theirs | {highest: every[highest]} if theirs else {}
+
+
+def _site(conf: SlurmConf, levels: Sequence[Line], used: Collection[str]) -> Iterator[tuple[str, Any]]:
     """Partitions as queues, and what QOS limit and preempt."""
-    preempting = dict(_preemption(conf, levels, express)) if express and _by_qos(conf) else {}
+    preempting = dict(_preemption(conf, levels, used)) if _by_qos(conf) else {}
     planned = _at_once(preempting)
     queues = sorted(_queues(conf, planned=planned), key=lambda queue: queue.get("max_runtime", inf))
     if len(queues) > 1 or any(queue.keys() & {"max_runtime", "slots"} for queue in queues):
@@ -164,13 +184,21 @@ def _closed(conf: SlurmConf, line: Line) -> str:
     return "" if conf.processors(line["nodes"]) != 0 else "Nodes: all are out"
 
 
-def _preemption(conf: SlurmConf, levels: Sequence[Line], express: Line) -> Iterator[tuple[str, Any]]:
-    """How jobs make way for those of a QOS: what it preempts says so."""
-    victim = next((one for one in levels if one["name"] in express["preempt"].split(",")), Line())
+def _preemption(conf: SlurmConf, levels: Sequence[Line], used: Collection[str]) -> Iterator[tuple[str, Any]]:
+    """How jobs make way for those of a QOS: what is preempted says so."""
+    ranks, express = _ranks(levels, used), _express(levels, used)
+    if any(ranks.values()):
+        victims = {name for level in levels if level["name"] in ranks for name in _preempted(level)}
+        yield "preemption.qos", ranks
+    elif express is not None:
+        victims = _preempted(express)
+        yield "preemption.express", seconds(express["maxwall"])
+    else:
+        return
+    victim = next((one for one in levels if one["name"] in victims), Line())
     said = (victim.get("preemptmode", ""), conf.options.get("preemptmode", ""))
     words = (word for text in said for word in text.lower().split(","))
     mode = next((MODES[word] for word in words if word in MODES), "requeue")
-    yield "preemption.express", seconds(express["maxwall"])
     yield "preemption.mode", mode
     grace = seconds(victim.get("gracetime") or "0", 1.0)
     if grace and mode != "suspend":
@@ -180,10 +208,25 @@ def _preemption(conf: SlurmConf, levels: Sequence[Line], express: Line) -> Itera
         yield "preemption.exempt", seconds(exempt)
 
 
+def _preempted(level: Line) -> set[str]:
+    """Names of the QOS that one preempts."""
+    return {name for name in level.get("preempt", "").split(",") if name}
+
+
+def _ranks(levels: Sequence[Line], used: Collection[str]) -> dict[str, float]:
+    """The QOS that jobs have, each above all of them that it preempts."""
+    ranks = {level["name"]: 0.0 for level in levels if level["name"] in used}
+    for _ in ranks:  # the longest chain has one of each
+        for level in levels:
+            below = [ranks[name] for name in _preempted(level) & ranks.keys() - {level["name"]}]
+            if level["name"] in ranks and below:
+                ranks[level["name"]] = max(below) + 1.0
+    return ranks
+
+
 def _express(levels: Sequence[Line], used: Collection[str]) -> Line | None:
-    """Of the QOS that jobs have, that preempt others and limit run times, the one with the shortest limit."""
-    able = [level for level in levels if level.get("preempt") and level.get("maxwall")]
-    able = [level for level in able if not used or level["name"] in used]
+    """Of the QOS that preempt others and limit run times, the shortest; none where the log names its own."""
+    able = [level for level in levels if not used and level.get("preempt") and level.get("maxwall")]
     return min(able, key=lambda level: seconds(level["maxwall"]), default=None)
 
 
@@ -209,7 +252,7 @@ def _tres(text: str) -> dict[str, str]:
 
 
 def _without(
-    conf: SlurmConf, levels: Sequence[Line], express: Line | None, site: Mapping[str, Any]
+    conf: SlurmConf, levels: Sequence[Line], used: Collection[str], site: Mapping[str, Any]
 ) -> Iterator[str]:
     """What decides who starts when and has no counterpart."""
     for name, value in sorted(conf.options.items()):
@@ -225,8 +268,8 @@ def _without(
     }
     for flag in sorted(flags - {"NO_FAIR_TREE", "FAIR_TREE"}):
         yield f"PriorityFlags {flag}"
-    if number(conf.options, "PriorityWeightQOS", "0"):
-        yield "PriorityWeightQOS: the QOS of jobs is not simulated"
+    if number(conf.options, "PriorityWeightQOS", "0") and not _priorities(levels, used):
+        yield "PriorityWeightQOS: no QOS of the log's jobs is known to have a priority"
     if number(conf.options, "PriorityWeightPartition", "0") and _tiers(conf):
         yield "PriorityWeightPartition beside PriorityTier: the tiers decide"
     yield from _of_nodes(conf)
@@ -235,12 +278,11 @@ def _without(
     if preempts.lower() in ("", "preempt/none"):
         if "GANG" in mode.upper():
             yield f"{conf.names['preemptmode']}={mode}"
-    elif "preemption.express" not in site:
-        needed = "a QOS that jobs of the log have, that preempts others and has a MaxWall"
-        yield f"PreemptType={preempts}: only {needed} has a counterpart"
+    elif "preemption.mode" not in site:
+        yield f"PreemptType={preempts}: no QOS of the log's jobs is known to preempt another"
     if any("slots" in queue and "partition" not in queue for queue in site.get("queue", ())):
         yield "backfilling within a partition, beside preemption that suspends or has a GraceTime"
-    yield from _of_qos(levels, express)
+    yield from _of_qos(levels, used)
     for name in conf.included:
         yield f"Include {name}: not read"
 
@@ -263,20 +305,30 @@ def _of_nodes(conf: SlurmConf) -> Iterator[str]:
     yield from (f"PartitionName={','.join(names)} {word}" for word, names in named.items())
 
 
-def _of_qos(levels: Sequence[Line], express: Line | None) -> Iterator[str]:
-    """Limits, factors and flags of QOS."""
+def _of_qos(levels: Sequence[Line], used: Collection[str]) -> Iterator[str]:
+    """Limits, factors and flags of QOS, and whom they preempt only here."""
+    ranks, express = _ranks(levels, used), _express(levels, used)
     for level in levels:
         name = f"QOS {level['name']}"
         yield from (f"{name} {key}={value}" for key, value in level.items() if QOS.decides(key, value))
         if number(level, "usagefactor", "1", name) != 1:
             yield f"{name} usagefactor={level['usagefactor']}"
+        if "." in level["name"] and level["name"] in used and number(level, "priority", "0", name):
+            yield f"{name} priority={level['priority']}: has a dot in its name"
         flags = [flag.strip() for flag in level.get("flags", "").split(",")]
         yield from (f"{name} flags {flag}" for flag in flags if flag.upper() not in FLAGS)
         for key in ("maxjobspu", "maxtrespu"):
             if level.get(key) and len(levels) > 1:
-                yield f"{name} {key}={level[key]}: the QOS of jobs is not simulated"
+                yield f"{name} {key}={level[key]}: limits of one QOS of several are not simulated"
         for unit, value in _tres(level.get("maxtrespu", "")).items():
             if unit != "cpu" and len(levels) == 1:
                 yield f"{name} maxtrespu {unit}={value}"
-        if level is not express:
-            yield from (f"{name} {key}={level[key]}" for key in ("preempt", "maxwall") if level.get(key))
+        rank = ranks.get(level["name"], 0.0)
+        if rank:
+            others = [other for other, one in ranks.items() if one < rank and other not in _preempted(level)]
+            if others:
+                yield f"{name} preempt={level['preempt']}: here, {','.join(others)}, too"
+        elif level is not express and level.get("preempt"):
+            yield f"{name} preempt={level['preempt']}"
+        if level is not express and level["name"] not in used and level.get("maxwall"):  # jobs kept theirs
+            yield f"{name} maxwall={level['maxwall']}"

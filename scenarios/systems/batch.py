@@ -216,7 +216,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
         ScenarioError: a file that the workload names cannot be used.
     """
     create, placeholder, role = grid.record.job, grid.record.placeholder, workload.role
-    queues, qos = grid.record.queues, grid.record.qos
+    queues = grid.record.queues
     bound = workload.bound
     patience = inf if workload.deadline is None else workload.deadline
     expect = expected_data(grid, workload)
@@ -228,6 +228,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
             job = placeholder(
                 task.user, task.submit, task.estimate, kind=role, processors=task.processors, group=task.group
             )
+            job.qos = task.qos
             if needs is not None:
                 job.needs = next(needs)
             assert isinstance(receiver, BatchSite)  # see `check`
@@ -250,8 +251,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
             expect(job)
         if needs is not None:
             job.needs = next(needs)
-        if task.qos:
-            qos[job.id] = task.qos
+        job.qos = task.qos
         if task.queue:
             queues[job.id] = task.queue
             if isinstance(receiver, BatchSite):

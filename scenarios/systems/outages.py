@@ -25,6 +25,7 @@ from gridtune.scenarios.trace_files.outages import read_outages
 from gridtune.scenarios.trace_files.records import TraceError
 from gridtune.scenarios.workloads.jobs import EVERY, JobWorkload
 from gridtune.scenarios.workloads.tasks import TaskWorkload
+from gridtune.scenarios.workloads.trace_jobs import TraceJobs
 
 OTHER_KINDS = {"lease", "pilot", "task"}  # of jobs, beside the roles of workloads
 
@@ -104,14 +105,18 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
 
 
 def qos_notes(spec: ScenarioSpec) -> Iterator[str]:
-    """Kinds of jobs to which a site gives a QOS, but which there are nowhere, a line for each site."""
-    with_roles = (load for load in spec.workload if isinstance(load, JobWorkload | TaskWorkload))
+    """What a site gives a level of preemption, but is QOS or kind of no job, a line for each site."""
+    with_roles = [load for load in spec.workload if isinstance(load, JobWorkload | TaskWorkload)]
     known = {part.role for part in (*with_roles, *spec.overlay)} | OTHER_KINDS
     for site in spec.site:
-        strangers = sorted(set(site.preemption.qos) - known) if site.preemption is not None else []
+        strangers = set[str]() if site.preemption is None else set(site.preemption.qos) - known
         if strangers:
-            there, of = ", ".join(sorted(known - OTHER_KINDS)), ", ".join(strangers)
-            yield f"site {site.name}: preemption.qos: no jobs are of kind {of}; there are {there}"
+            logged = {name for load in with_roles if isinstance(load, TraceJobs) for name in load.qos()}
+            known |= logged
+            strangers -= known
+        if strangers:
+            there, of = ", ".join(sorted(known - OTHER_KINDS)), ", ".join(sorted(strangers))
+            yield f"site {site.name}: preemption.qos: no jobs have the QOS or kind {of}; there are {there}"
 
 
 def have_outages(grid: Grid, spec: SiteSpec, availability: Timeline) -> None:

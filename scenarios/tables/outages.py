@@ -127,11 +127,12 @@ class PreemptionSpec(Table):
     qos: dict[str, float] = number(
         ...,
         "none",
-        "QOS of jobs by their kind (`role` of workloads), 0 for all others; the higher preempts",
+        "levels of QOS (names in a log) or of kinds of jobs (`role` of workloads), 0 for all others; the "
+        "higher preempts",
         default_factory=dict,
     )
     express: float = number(
-        0.0, "s", "s; jobs that promise to run for so long at most have a QOS 1 higher than their kind", ge=0
+        0.0, "s", "s; jobs that promise to run for so long at most are 1 level higher", ge=0
     )
     grace: float = number(
         0.0,

@@ -351,6 +351,14 @@ class TraceJobs(JobWorkload):
         else:
             yield from estimates(trace)
 
+    def qos(self) -> set[str]:
+        """Names of the QOS that jobs of the log have; none where it does not say.
+
+        Raises:
+            ScenarioError: the trace cannot be found or read.
+        """
+        return {task.qos for task, _ in self._logged().rows if task.qos} if self.from_file else set()
+
     def _embedded(self, streams: Streams) -> Iterator[tuple[Task, str | None]]:
         """The jobs of a small generated day with their queues, by submission."""
         for job in embedded_jobs(streams.stream(f"workload:{self.name}"), widest=EMBEDDED_WIDEST):
