@@ -146,7 +146,14 @@ class Job:
         self.journal = journal
 
     def level(self, levels: Mapping[str, float]) -> float:
-        """The number that a table has for its QOS, or else for its kind; 0 if it has neither."""
+        """Its place among others by QOS, or by kind.
+
+        Args:
+            levels: numbers, by the names of QOS and of kinds.
+
+        Returns:
+            the number of its QOS, or else of its kind; 0 if neither has one.
+        """
         return levels.get(self.qos, levels.get(self.kind, 0.0))
 
     def queue(self, now: float, site: str = "") -> None:
