@@ -127,6 +127,8 @@ def claims(made: dict[str, Any]) -> str:
     rows += [f"| id | claim | [verdict]({VERDICT}) |", "|---|---|---|"]
     for (before, after, said), same in merged.items():
         names, remarks, sources = (list(dict.fromkeys(filter(None, one))) for one in zip(*same, strict=True))
+        if len(names) == len(remarks) > 1:
+            remarks = [f"{name}: {remark}" for name, remark, _ in same]
         text = f"{before}({'; '.join(remarks)}){after}" if remarks else before
         others = [source for source in sources if several and not _in_paper(source)]
         source = f", *{'; '.join(others)}*" if others else ""
