@@ -194,7 +194,7 @@ def test_claims_that_differ_in_a_remark_are_a_row_and_what_was_measured_is_left_
     ]})  # fmt: skip
     assert [line for line in table.splitlines() if line.startswith("| ")][1:] == [
         "| A | fallback gains (all sizes; above 4 h), if late | met |",
-        "| B, C | a task (it stays; it is rejected) | met |",
+        "| B, C | a task (B: it stays; C: it is rejected) | met |",
         "| D | w | **undecided**: the load is 2 s |",
         "| E | errors stay, *control theory* | met |",
     ]
