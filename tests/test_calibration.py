@@ -194,6 +194,15 @@ def test_nobody_is_suspended_where_jobs_have_a_grace_time(tmp_path, log_of):
     assert mode not in load_text(scenario_text(patient), tmp_path).spec.search.space
 
 
+def test_no_job_is_express_where_qos_preempt(tmp_path, log_of):
+    found = calibrated_as({"site.cluster.policy": "easy"})
+    levels = {"normal": 0.0, "élevé": 1.0, "my qos": 2.0}
+    named = replace(found, given=dict(found.given) | {"site.cluster.preemption.qos": levels})
+    made = load_text(scenario_text(named), tmp_path)
+    assert made.spec.site[0].preemption.qos == levels
+    assert not [path for path in made.spec.search.space if "preemption" in path]
+
+
 @pytest.mark.parametrize("policy", FAMILIES)
 def test_whatever_policy_is_found_is_a_configuration_of_the_space_that_is_written(policy, tmp_path, log_of):
     found = calibrated_as({"site.cluster.policy": policy, "site.cluster.quota.user_running": 32.0})

@@ -15,6 +15,7 @@ from gridtune.agents.batch.outages import Outage, schedule_outages
 from gridtune.agents.batch.qos import QosPreemption, Terms
 from gridtune.agents.batch.services import Services
 from gridtune.model.batch.nodes import Named, hosts_in
+from gridtune.model.batch.priority import HIGHEST
 from gridtune.model.batch.queues import Queue
 from gridtune.model.grid import Grid
 from gridtune.model.job import CANCELLED, DONE, EXPIRED, FAILED, Job
@@ -495,6 +496,25 @@ def test_jobs_of_a_log_preempt_by_the_qos_that_it_names(tmp_path):
     assert not any("QOS" in line for line in notes(replay_of_two_qos(tmp_path, preemption={"qos": levels})))
     *_, said = notes(replay_of_two_qos(tmp_path, preemption={"qos": {"hihg": 1.0}}))
     assert not unstated([said], ["preemption.qos", "hihg", "high", "normal"])
+
+
+def test_a_priority_of_a_qos_that_no_job_has_is_said(tmp_path):
+    policy = {"kind": "priority", "weight_qos": 5.0, "qos": {"hihg": 9.0, HIGHEST: 10.0}}
+    *_, said = notes(replay_of_two_qos(tmp_path, policy=policy))
+    assert not unstated([said], ["policy.qos", "hihg", "high"])
+    assert HIGHEST not in said
+
+
+def test_a_job_that_its_owner_took_back_has_its_qos(tmp_path):
+    """It waits for the processor, and would have preempted: so it does until it is cancelled."""
+    scenario = replay_of_two_qos(tmp_path, preemption={"qos": {"high": 1.0}})
+    path = tmp_path / "log.txt"
+    path.write_text(
+        path.read_text().replace("160|960|1060|1|1|20|COMPLETED|bob", "160|Unknown|400|0|1|20|CANCELLED|bob")
+    )
+    first, *_ = simulate(scenario).record.jobs
+    assert first.kills == 1
+    assert first.start == 340.0
 
 
 def test_a_qos_that_a_table_does_not_name_counts_as_its_kind():

@@ -8,10 +8,12 @@ from random import Random
 
 import pytest
 
+from gridtune.model.batch.priority import HIGHEST
 from gridtune.scenarios import ScenarioError, load, simulate
 from gridtune.scenarios.calibration.logs import qos_of
 from gridtune.scenarios.slurm import slurm_changes, slurm_seed
 from gridtune.scenarios.slurm.conf import QOS_COLUMNS, host_names, read_conf, seconds
+from gridtune.scenarios.slurm.qos import ORDER
 from gridtune.scenarios.slurm.seed import NO_DECAY
 from tests.test_cli import gridtune, refused
 
@@ -111,10 +113,11 @@ def test_what_has_no_counterpart_is_named(files):
         "OverTimeLimit=5",
         "SchedulerParameters bf_continue",
         "PriorityFlags ACCRUE_ALWAYS",
-        "PriorityWeightQOS: no QOS of the log's jobs is known to have a priority",
         "PartitionName=debug MaxNodes=1",
         "PartitionName=old State=DOWN: left out",
         "backfilling within a partition, beside preemption that suspends or has a GraceTime",
+        "PriorityWeightQOS: no QOS of the log's jobs is known to have a priority",
+        ORDER,
         "QOS normal maxjobspu=20: limits of one QOS of several are not simulated",
         "QOS normal maxtrespu=cpu=64: limits of one QOS of several are not simulated",
         "QOS long maxjobspu=2: limits of one QOS of several are not simulated",
@@ -495,7 +498,7 @@ def test_a_log_of_a_site_that_preempts_by_qos_is_explained_by_its_files(tmp_path
     ]  # fmt: skip
     qos = _written(tmp_path, "qos.txt", "\n".join(rows))
     seed = slurm_seed(conf, qos, qos_of([str(log)]))
-    assert not seed.without
+    assert seed.without == [ORDER]
     site = {f"site.cluster.{key}": value for key, value in seed.site.items()}
     values = {"workload.trace": str(log), "site.cluster.nodes": seed.processors}
     run = simulate(load("batch/replay").override({"site.cluster.policy": seed.policy} | site | values))
@@ -618,7 +621,12 @@ def test_a_qos_preempts_only_where_jobs_of_the_log_have_it(tmp_path):
     assert any(line.startswith("PreemptType=preempt/qos") for line in seed.without)
     rows = ["JobID|Submit|Start|End|AllocCPUS|ReqCPUS|TimelimitRaw|State|User|QOS"]
     rows += [f"{k}|{k}|{k + 9}|{k + 99}|1|1|9|COMPLETED|u|{'normal' if k % 2 else ''}" for k in range(1, 9)]
-    assert qos_of([str(_written(tmp_path, "log.txt", "\n".join(rows)))]) == {"normal"}
+    used = qos_of([str(_written(tmp_path, "log.txt", "\n".join(rows)))])
+    assert used == {"normal", ""}
+    said = slurm_seed(conf, qos, used | {"ghost"}).without
+    assert any(line.startswith("jobs of the log without a QOS") for line in said)
+    assert any(line.startswith("QOS ghost of the log") for line in said)
+    assert slurm_seed(conf, qos, {""}) == slurm_seed(conf, qos), "as if the log had no such column"
 
 
 def test_a_qos_is_above_all_that_it_preempts(tmp_path):
@@ -631,8 +639,67 @@ def test_a_qos_is_above_all_that_it_preempts(tmp_path):
     assert seed.site["preemption.qos"] == {"vip": 2.0, "high": 1.0, "normal": 0.0, "idle": 0.0}
     assert "QOS vip preempt=high: here, normal,idle, too" in seed.without
     assert "QOS high preempt=normal: here, idle, too" in seed.without
-    circle = "\n".join([qos_row(name="a", preempt="b"), qos_row(name="b", preempt="a")])
-    assert slurm_seed(conf, _written(tmp_path, "qos", circle), {"a", "b"}).site["preemption.qos"]
+    told = {"preemption.mode": "suspend"}
+    assert {key: value for key, value in seed.site.items() if key != "preemption.qos"} == told
+    others = "QOS normal makes way as high does: mode, gracetime and preemptexempttime"
+    assert others in seed.without
+    circle = [
+        qos_row(name="a", preempt="a,b"),
+        qos_row(name="b", preempt="a"),
+        qos_row(name="c", preempt="c"),
+    ]
+    seed = slurm_seed(conf, _written(tmp_path, "qos", "\n".join(circle)), {"a", "b", "c"})
+    assert seed.site["preemption.qos"]["c"] == 0.0, "nobody preempts jobs of its own QOS"
+    assert any(line.startswith("QOS a preempt=a,b: here, not b") for line in seed.without)
+
+
+@pytest.mark.parametrize(
+    ("word", "own", "spared", "said"),
+    [
+        ("REQUEUE", "", False, None),
+        ("REQUEUE", "off", True, None),
+        ("OFF", "cluster", True, None),
+        ("OFF", "requeue", False, None),
+        ("REQUEUE,WITHIN", "", False, "PreemptMode=REQUEUE,WITHIN: within"),
+        ("REQUEUE", "within,cancel", False, "QOS low preemptmode=within,cancel: within"),
+    ],
+)
+def test_words_of_preempt_mode(tmp_path, word, own, spared, said):
+    conf = _written(tmp_path, "slurm.conf", f"PreemptType=preempt/qos\nPreemptMode={word}\n")
+    rows = [qos_row(name="low", preemptmode=own), qos_row(name="high", preempt="low")]
+    seed = slurm_seed(conf, _written(tmp_path, "qos", "\n".join(rows)), {"low", "high"})
+    assert (not seed.site) is spared
+    assert said is None or said in seed.without
+
+
+@pytest.mark.parametrize(
+    "line", ["PreemptParameters=youngest_first", "SchedulerParameters=preempt_youngest_first"]
+)
+def test_the_order_of_victims_is_named_unless_it_is_that_of_slurm(tmp_path, line):
+    rows = [qos_row(name="low"), qos_row(name="high", preempt="low")]
+    qos = _written(tmp_path, "qos", "\n".join(rows))
+    for text, said in (("", [ORDER]), (line, [])):
+        conf = _written(tmp_path, "slurm.conf", f"PreemptType=preempt/qos\n{text}\n")
+        assert list(slurm_seed(conf, qos, {"low", "high"}).without) == said
+
+
+def test_a_victim_that_no_job_has_does_not_say_how_others_make_way(tmp_path):
+    conf = _written(tmp_path, "slurm.conf", "PreemptType=preempt/qos\nPreemptMode=REQUEUE\n")
+    rows = [
+        qos_row(name="scav", preemptmode="cancel", gracetime="00:05:00"), qos_row(name="idle"),
+        qos_row(name="high", preempt="scav,idle"),
+    ]  # fmt: skip
+    qos = _written(tmp_path, "qos", "\n".join(rows))
+    site = slurm_seed(conf, qos, {"idle", "high"}).site
+    assert site == {"preemption.qos": {"idle": 0.0, "high": 1.0}, "preemption.mode": "requeue"}
+
+
+def test_a_dot_in_the_name_of_a_qos_costs_it_its_priority_and_is_said(tmp_path):
+    conf = _written(tmp_path, "slurm.conf", "PriorityWeightQOS=100\n")
+    rows = [qos_row(name="a.b", priority=50), qos_row(name="low", priority=5)]
+    seed = slurm_seed(conf, _written(tmp_path, "qos", "\n".join(rows)), {"a.b", "low"})
+    assert seed.policy["qos"] == {"low": 5.0, HIGHEST: 50.0}
+    assert seed.without == ["QOS a.b priority=50: has a dot in its name"]
 
 
 @pytest.mark.parametrize(
@@ -640,7 +707,7 @@ def test_a_qos_is_above_all_that_it_preempts(tmp_path):
     [
         ((), None),
         (("low",), None),
-        (("normal", "low"), {"normal": 10.0, "top": 50.0}),
+        (("normal", "low"), {"normal": 10.0, HIGHEST: 50.0}),
         (("top",), {"top": 50.0}),
     ],
 )
@@ -663,17 +730,64 @@ def test_what_a_qos_preempts_is_set_by_its_name():
     assert list(slurm_changes(replay, named).commands) == [
         *(f"modify qos {name} set {what}" for name in ("normal", "idle")
           for what in ("GraceTime=60", "PreemptMode=requeue")),
-        "modify qos high set Preempt=normal,idle",
+        "modify qos high set Preempt+=normal,idle",
     ]  # fmt: skip
     short = named.override({f"{place}.preemption.express": 600.0})
     told = slurm_changes(named, short).commands
     assert "modify qos express set Preempt+=normal,idle" in told
+    assert any(line.startswith("short jobs of each QOS") for line in slurm_changes(named, short).without)
+    off = "modify qos <the QOS that preempts> set Preempt-=normal,idle"
+    assert off in slurm_changes(short, named).commands
     assert "modify qos high set PreemptMode=requeue" in told
     weighed = {"kind": "priority", "weight_qos": 5.0, "qos": {"high": 10.0}}
     made = slurm_changes(replay, replay.override({f"{place}.policy": weighed}))
     assert "PriorityWeightQOS=5" in made.lines
     assert "modify qos high set Priority=10" in made.commands
     assert not [line for line in made.without if "policy.qos" in line]
+    idle = slurm_changes(replay, replay.override({f"{place}.policy": weighed | {"weight_qos": 0.0}}))
+    assert not [line for line in idle.commands if "Priority" in line]
+    before, after = (
+        replay.override({f"{place}.policy": weighed | {"qos": table}})
+        for table in ({"high": 10.0, "low": 2.0, HIGHEST: 90.0}, {"high": 10.4, HIGHEST: 80.0})
+    )
+    made = slurm_changes(before, after)
+    assert list(made.commands) == ["modify qos low set Priority=0"]
+    assert "QOS high: its priority 10.4 is rounded" in made.without
+
+
+LEVELS = {"idle": 0.0, "normal": 1.0, "my qos": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("levels", "lists"),
+    [
+        ({"normal": 0.0}, ["normal set Preempt-=idle"]),
+        ({"normal": 2.0}, ["'my qos' set Preempt-=normal"]),
+        (
+            {"idle": 3.0},
+            ["'my qos' set Preempt-=idle", "idle set Preempt+=normal,'my qos'", "normal set Preempt-=idle"],
+        ),
+        ({"my qos": 0.5}, ["normal set Preempt+='my qos'", "'my qos' set Preempt-=normal"]),
+    ],
+)  # fmt: skip
+def test_levels_that_change_add_to_the_lists_of_qos_or_take_from_them(levels, lists):
+    place = "site.cluster.preemption"
+    replay = load("batch/replay").override({place: {"qos": LEVELS}})
+    made = slurm_changes(replay, replay.override({f"{place}.qos": LEVELS | levels})).commands
+    found = [one.removeprefix("modify qos ") for one in made if "Preempt+=" in one or "Preempt-=" in one]
+    assert sorted(found) == sorted(lists)
+
+
+def test_no_level_is_no_preemption_and_limits_are_those_of_each_qos():
+    place = "site.cluster"
+    replay = load("batch/replay").override({f"{place}.preemption": {"qos": LEVELS}})
+    flat = replay.override({f"{place}.preemption.qos": dict.fromkeys(LEVELS, 0.0)})
+    assert "PreemptType=preempt/none" in slurm_changes(replay, flat).lines
+    limited = slurm_changes(replay, replay.override({f"{place}.quota.user_running": 8}))
+    assert list(limited.commands) == [
+        f"modify qos {name} set MaxJobsPerUser=8" for name in ("idle", "normal", "'my qos'")
+    ]
+    assert any(line.startswith("limits of users that count jobs of all QOS") for line in limited.without)
 
 
 def test_limits_of_qos_that_nobody_takes_over_are_named(tmp_path):

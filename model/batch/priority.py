@@ -22,6 +22,7 @@ SLURM = "Slurm, multifactor priority plug-in"
 BACKFILL = "Slurm, slurm.conf, SchedulerParameters"
 DEPTH, WINDOW, INTERVAL = (f"{BACKFILL}, bf_{name}" for name in ("max_job_test", "window", "interval"))
 DAY = 86400.0
+HIGHEST = "(highest)"  # stands in `qos` for one that no job has, of which the priorities of others are parts
 
 
 def _weight(default: float, help: str, source: str = SLURM) -> float:

@@ -158,10 +158,10 @@ def _peak(start: Floats, runtime: Floats, amount: Floats) -> float:
 
 
 def qos_of(traces: Iterable[str], last: int | None = None) -> set[str]:
-    """Names of the QOS that jobs of logs have, up to the last to use; none where they do not say.
+    """Names of the QOS that jobs of logs have, up to the last to use; "" for those without any.
 
     Raises:
         ScenarioError: a log cannot be read.
     """
     logs = (read_trace(find_trace(trace), keep=KEPT).jobs[:last] for trace in traces)
-    return {job.qos for jobs in logs for job in jobs if job.qos}
+    return {job.qos or "" for jobs in logs for job in jobs}

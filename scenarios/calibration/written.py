@@ -154,14 +154,19 @@ def _holding(space: Mapping[str, Any], document: dict[str, Any]) -> dict[str, An
     scenario = Scenario("calibrated", document, Path.cwd())
     (site,) = document["site"]
     partitions = any(queue.get("partition") for queue in site.get("queue", ()))
-    stays = partitions or "grace" in site.get(PREEMPTION, {})  # nobody is suspended there
+    preemption = site.get(PREEMPTION, {})
+    apart = set[str]()
+    if partitions or "grace" in preemption:  # nobody is suspended there
+        apart.add(f"{SITE}.{PREEMPTION}.mode")
+    if "qos" in preemption:  # jobs preempt by that alone
+        apart |= {f"{SITE}.{PREEMPTION}.{name}" for name in ("express", "mode")}
     made = dict(space)
     for path in space:
         try:
             value = meaning(scenario, path).value
         except ScenarioError:  # such a policy has no such parameter
             value = None
-        if (stays and path == f"{SITE}.{PREEMPTION}.mode") or (isinstance(value, float) and isinf(value)):
+        if path in apart or (isinstance(value, float) and isinf(value)):
             del made[path]
         elif value is not None:
             made = holding(made, path, value)
@@ -213,4 +218,5 @@ def toml(value: Any) -> str:
 
 
 def _key(name: str) -> str:
-    return name if name.replace("_", "").replace("-", "").isalnum() else json.dumps(name)
+    bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
+    return name if bare else escaped(json.dumps(name, ensure_ascii=False))

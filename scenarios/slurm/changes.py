@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isinf
 from pathlib import Path
 from typing import Any
 
 from gridtune.model.batch.policies import FairShare
-from gridtune.model.batch.priority import Priority
+from gridtune.model.batch.priority import HIGHEST, Priority
 from gridtune.model.policy import Policy
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.slurm import known
 from gridtune.scenarios.systems.replay import sized
 from gridtune.scenarios.tables.batch import NO_LIMIT, SiteSpec
-from gridtune.scenarios.tables.outages import PreemptionSpec
 
 LONGEST_WINDOW = 43_200  # min, the most that bf_window may be
 DAY = 1440  # min, the bf_window of a Slurm of which nothing is said
@@ -37,7 +37,7 @@ MERGE = f"# {', '.join(MERGED)}: change these words in your lines, and leave the
 RESOLUTION = "# bf_window is long: raise bf_resolution, too, or backfilling gets slow"
 LIMITS = "# limits of a QOS need AccountingStorageEnforce=limits,qos: no job without an association"
 GANG = "# SUSPEND,GANG needs OverSubscribe=FORCE:1 in the partitions"
-SCALE = "# PriorityWeight…: their ratios count; scale your other weights (QOS, TRES, Assoc, Site) as these"
+SCALE = "# PriorityWeight…: their ratios count; scale your other weights ({}TRES, Assoc, Site) as these"
 WEIGHTS = {ours: theirs for theirs, ours in known.WEIGHTS.items()}
 TOLD = {  # settings of a site that have lines, or are said to have none
     "name": set[str](),
@@ -74,7 +74,7 @@ class SlurmChanges:
             *([INCOMPLETE] if self.without else []),
             *([MERGE] if any(name in some for name in MERGED) else []),
             *([RESOLUTION] if any(int(one) > DAY for one in re.findall(r"bf_window=(\d+)", some)) else []),
-            *([SCALE] if "PriorityWeight" in some else []),
+            *([SCALE.format("" if "WeightQOS" in some else "QOS, ")] if "PriorityWeight" in some else []),
             *([LIMITS] if any(" set Max" in command for command in self.commands) else []),
             *([GANG] if "SUSPEND" in some else []),
             *self.lines,
@@ -118,12 +118,7 @@ def slurm_changes(
         changed |= {key: will[key] for key in ("PriorityType", *WEIGHTS.values()) if key in will}
     partitions = [line for line in _partitions(new) if line not in set(_partitions(old))]
     lines = [*(_line(key, changed[key]) for key in will if key in changed), *partitions]
-    was_on, on = (site.preemption is not None and site.preemption.express > 0 for site in (old, new))
-    name = PREEMPTING if was_on else "express"
-    known = set(_commands(old, name))
-    commands = [one for one in _commands(new, name) if one not in known]
-    commands = ["add qos express"] * (on and not was_on) + commands
-    commands += [f"modify qos {name} set Preempt-=normal"] * (was_on and not on)
+    commands = _changed_commands(old, new)
     others = list(_others(old, new))
     # Also what the baseline has already: the site itself may be otherwise.
     without = [*_without(new), *others] if lines or commands or others or old != new else []
@@ -177,7 +172,7 @@ def _options(site: SiteSpec, scale: float) -> Iterator[tuple[str, str]]:
 def _mode(site: SiteSpec) -> str:
     """How jobs make way for others; `off` where none does."""
     one = site.preemption
-    return one.mode if one is not None and (one.express or one.qos) else "off"
+    return one.mode if one is not None and (one.express or any(one.qos.values())) else "off"
 
 
 def _multifactor(policy: Priority, scale: float) -> Iterator[tuple[str, str]]:
@@ -219,39 +214,82 @@ def _partitions(site: SiteSpec) -> list[str]:
     ]
 
 
-def _commands(site: SiteSpec, express: str) -> list[str]:
-    """What sacctmgr sets: limits of users, and the QOS that preempts, by its name."""
+def _changed_commands(old: SiteSpec, new: SiteSpec) -> list[str]:
+    """What sacctmgr has to do."""
+    was_on, on = (site.preemption is not None and site.preemption.express > 0 for site in (old, new))
+    express = PREEMPTING if was_on else "express"
+    named = dict.fromkeys(name for site in (old, new) if site.preemption for name in site.preemption.qos)
+    before, after = (
+        {name: site.preemption.qos.get(name, 0.0) if site.preemption else 0.0 for name in named}
+        for site in (old, new)
+    )
+    # Jobs whose QOS has no level here have that of Slurm's default, if no other is known.
+    if not {0.0} & {*before.values(), *after.values()}:
+        before, after = {"normal": 0.0} | before, {"normal": 0.0} | after
+    known = set(_commands(old, before, express))
+    made = ["add qos express"] * (on and not was_on)
+    made += [one for one in _commands(new, after, express) if one not in known]
+    gone = _priorities(old).keys() - _priorities(new).keys() if _priorities(new) else ()
+    made += [f"modify qos {_quoted(name)} set Priority=0" for name in sorted(gone)]
+    was, will = _preempted(old, before, express), _preempted(new, after, express)
+    for name in was | will:
+        for sign, some in (("+", will), ("-", was)):
+            kept = (was if some is will else will).get(name, ())
+            others = [_quoted(one) for one in some.get(name, ()) if one not in kept]
+            made += [f"modify qos {_quoted(name)} set Preempt{sign}={','.join(others)}"] if others else []
+    return made
+
+
+def _priorities(site: SiteSpec) -> dict[str, float]:
+    """Priorities of QOS, where they are weighed."""
+    policy = site.policy
+    weighed = policy.qos if isinstance(policy, Priority) and policy.weight_qos else {}
+    return {name: priority for name, priority in weighed.items() if name != HIGHEST}
+
+
+def _preempted(site: SiteSpec, levels: Mapping[str, float], express: str) -> dict[str, list[str]]:
+    """Which QOS each preempts."""
+    made = {name: [other for other in levels if levels[other] < level] for name, level in levels.items()}
+    if site.preemption is not None and site.preemption.express:
+        made[express] = [name for name in levels if levels[name] == min(levels.values())]
+    return made
+
+
+def _quoted(name: str) -> str:
+    """A name as a shell takes it, but for the one that stands for an unknown name."""
+    return name if name == PREEMPTING else shlex.quote(name)
+
+
+def _commands(site: SiteSpec, levels: Mapping[str, float], express: str) -> list[str]:
+    """What sacctmgr sets: limits of users, priorities, and how jobs of QOS with these levels make way."""
     quota = site.quota
     jobs = -1 if quota.user_running == NO_LIMIT else int(quota.user_running)
     slots = inf if quota.user_slots == NO_LIMIT else float(quota.user_slots)
     if quota.user_share < 1:
         slots = min(slots, site.size * site.slots * quota.user_share)
     cpus = -1 if isinf(slots) else int(slots)
-    made = [
-        f"modify qos normal set MaxJobsPerUser={jobs}",
-        f"modify qos normal set MaxTRESPerUser=cpu={cpus}",
-    ]
-    if isinstance(site.policy, Priority) and site.policy.weight_qos:
+    lowest = [name for name, level in levels.items() if level == min(levels.values())]
+    every = list(levels) if site.preemption is not None and site.preemption.qos else lowest
+    made = []
+    for name in map(_quoted, every):
         made += [
-            f"modify qos {name} set Priority={round(priority)}" for name, priority in site.policy.qos.items()
+            f"modify qos {name} set MaxJobsPerUser={jobs}",
+            f"modify qos {name} set MaxTRESPerUser=cpu={cpus}",
         ]
-    return made if site.preemption is None else [*made, *_making_way(site.preemption, express)]
-
-
-def _making_way(preemption: PreemptionSpec, express: str) -> Iterator[str]:
-    """Which QOS preempt which, and how jobs of those make way."""
-    levels = preemption.qos if 0.0 in preemption.qos.values() else {"normal": 0.0, **preemption.qos}
-    lowest = ",".join(name for name, level in levels.items() if level == min(levels.values()))
+    made += [
+        f"modify qos {_quoted(name)} set Priority={round(one)}" for name, one in _priorities(site).items()
+    ]
+    preemption = site.preemption
+    if preemption is None:
+        return made
     if preemption.express:
-        yield f"modify qos {express} set MaxWall={duration(preemption.express)}"
-        yield f"modify qos {express} set Preempt+={lowest}"
+        made.append(f"modify qos {express} set MaxWall={duration(preemption.express)}")
     for name, level in levels.items():
         if level < max(levels.values()) + bool(preemption.express):
-            yield f"modify qos {name} set GraceTime={preemption.grace:.0f}"
-            yield f"modify qos {name} set PreemptMode={PREEMPT_MODES.get(preemption.mode, preemption.mode)}"
-    for name, level in levels.items():
-        if lower := ",".join(other for other, one in levels.items() if one < level):
-            yield f"modify qos {name} set Preempt={lower}"
+            mode = PREEMPT_MODES.get(preemption.mode, preemption.mode)
+            made.append(f"modify qos {_quoted(name)} set GraceTime={preemption.grace:.0f}")
+            made.append(f"modify qos {_quoted(name)} set PreemptMode={mode}")
+    return made
 
 
 def _without(site: SiteSpec) -> Iterator[str]:
@@ -259,15 +297,19 @@ def _without(site: SiteSpec) -> Iterator[str]:
     policy, quota = site.policy, site.quota
     limits = {quota.user_running, quota.user_slots} - {NO_LIMIT}
     limited = limits or quota.user_share < 1
-    if limited and site.preemption is not None and site.preemption.express:
+    express = site.preemption is not None and site.preemption.express > 0
+    named = site.preemption is not None and any(site.preemption.qos.values())
+    if limited and (express or named):
         yield "limits of users that count jobs of all QOS together: a QOS counts its own jobs only"
     if policy.kind in ("easy", "fair-share"):
         yield "one job has a reservation, planned whenever a job ends; Slurm plans every bf_interval seconds"
     if policy.kind == "conservative":
         yield "all jobs are planned whenever one ends; Slurm plans some, every bf_interval seconds"
-    for queue in site.queue:
-        if queue.priority != round(queue.priority):
-            yield f"queue {queue.name}: its priority {queue.priority:g} is rounded"
+    priorities = {f"queue {queue.name}": queue.priority for queue in site.queue}
+    priorities |= {f"QOS {name}": priority for name, priority in _priorities(site).items()}
+    for name, priority in priorities.items():
+        if priority != round(priority):
+            yield f"{name}: its priority {priority:g} is rounded"
     if isinstance(policy, Priority):
         if policy.rule != "multifactor":
             yield f"rule = {policy.rule}: needs a site_factor plug-in"
@@ -293,8 +335,10 @@ def _without(site: SiteSpec) -> Iterator[str]:
         yield "user_share: a larger job runs as its user's only one here; in Slurm it never starts"
     if quota.user_share < 1 or quota.user_slots != NO_LIMIT:
         yield "limits of users' processors: if a job waits for one, its user's later jobs wait; not in Slurm"
-    if site.preemption is not None and site.preemption.express:
+    if express:
         yield "every short job is express; in Slurm, grant the QOS, and request it (e.g. by job_submit)"
+    if express and named:
+        yield "short jobs of each QOS are a level above its others; in Slurm, all have the QOS `express`"
     if _mode(site) == "checkpoint":
         yield "preemption.mode = checkpoint: REQUEUE, where jobs save their own progress"
     if _mode(site) == "suspend":

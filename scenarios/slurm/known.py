@@ -73,6 +73,7 @@ OPTIONS = Words(
         "unkillable", "url", "usepam", "vsize", "wait", "x11",
     ),
     usual={
+        "preemptparameters": ("YOUNGEST_FIRST",),
         "prioritycalcperiod": ("5", "00:05:00"), "resumetimeout": ("60",),
         "prioritytype": ("PRIORITY/BASIC", "PRIORITY/MULTIFACTOR"), "schedulertimeslice": ("30",),
         "schedulertype": ("SCHED/BACKFILL", "SCHED/BUILTIN"), "selecttypeparameters": ("CR_CPU", "CR_CORE"),

@@ -13,11 +13,11 @@ from typing import Any
 
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.slurm.conf import Line, SlurmConf, number, read_conf, read_qos, seconds
-from gridtune.scenarios.slurm.known import BACKFILL, FLAGS, NODES, OPTIONS, PARTITIONS, QOS, WEIGHTS
+from gridtune.scenarios.slurm.known import BACKFILL, NODES, OPTIONS, PARTITIONS, WEIGHTS
+from gridtune.scenarios.slurm.qos import YOUNGEST, SiteQos
 
 NO_DECAY = 1e12  # s, a half-life after which nothing has faded
 HIGHEST = 1000.0  # what the largest weight becomes, where it is larger: only their ratios matter
-MODES = {"requeue": "requeue", "suspend": "suspend", "cancel": "cancel"}
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,7 @@ def slurm_seed(conf: Path, qos: Path | None = None, used: Collection[str] = ()) 
     Args:
         conf: slurm.conf.
         qos: what `sacctmgr -P show qos` printed.
-        used: names of the QOS that jobs of the log have. Without any, whoever promises to run as shortly as
-            the QOS demands that preempts others counts as of that QOS.
+        used: names of the QOS that jobs of the log have; see `SiteQos`.
 
     Raises:
         ScenarioError: a file cannot be read, or a value of it makes no sense.
@@ -52,12 +51,9 @@ def slurm_seed(conf: Path, qos: Path | None = None, used: Collection[str] = ()) 
     said = read_conf(conf)
     levels = [] if qos is None else read_qos(qos)
     try:
-        policy, site, processors = (
-            _policy(said, _priorities(levels, used)),
-            dict(_site(said, levels, used)),
-            said.processors(),
-        )
-        without = list(_without(said, levels, used, site))
+        own = SiteQos(said, levels, used)
+        policy, site, processors = _policy(said, own.priorities), dict(_site(said, own)), said.processors()
+        without = list(_without(said, own, site))
     except ScenarioError as error:
         files = conf if qos is None else f"{conf} or {qos}"
         raise ScenarioError(f"{files}: {error}") from None
@@ -108,41 +104,20 @@ def _fair_share(conf: SlurmConf) -> Iterator[tuple[str, Any]]:
         yield "algorithm", "fair-tree"
 
 
-def _priorities(levels: Sequence[Line], used: Collection[str]) -> dict[str, float]:
-    """Priorities of the QOS that jobs have, with the highest of all: over that one, each is a factor."""
-    every = {level["name"]: number(level, "priority", "0", f"QOS {level['name']}") for level in levels}
-    theirs = {
-        name: priority
-        for name, priority in every.items()
-        if name in used and priority > 0 and "." not in name
-    }
-    highest = max(every, key=lambda name: every[name], default="")
-    return theirs | {highest: every[highest]} if theirs else {}
-
-
-def _site(conf: SlurmConf, levels: Sequence[Line], used: Collection[str]) -> Iterator[tuple[str, Any]]:
+def _site(conf: SlurmConf, qos: SiteQos) -> Iterator[tuple[str, Any]]:
     """Partitions as queues, and what QOS limit and preempt."""
-    preempting = dict(_preemption(conf, levels, used)) if _by_qos(conf) else {}
+    preempting = qos.preemption()
     planned = _at_once(preempting)
     queues = sorted(_queues(conf, planned=planned), key=lambda queue: queue.get("max_runtime", inf))
     if len(queues) > 1 or any(queue.keys() & {"max_runtime", "slots"} for queue in queues):
         yield "queue", queues
-    only = levels[0] if len(levels) == 1 else {}  # of several, each limits its own jobs alone
-    if only.get("maxjobspu"):
-        yield "quota.user_running", number(only, "maxjobspu", "", f"QOS {only['name']}")
-    limits = _tres(only.get("maxtrespu", ""))
-    if limits.get("cpu"):
-        yield "quota.user_slots", number(limits, "cpu", "", f"QOS {only['name']} maxtrespu")
+    yield from qos.limits()
     yield from preempting.items()
 
 
 def _tiers(conf: SlurmConf) -> bool:
     """Whether partitions have different tiers."""
     return len({line.get("prioritytier", "1") for line in conf.partitions}) > 1
-
-
-def _by_qos(conf: SlurmConf) -> bool:
-    return conf.options.get("preempttype", "").lower() == "preempt/qos"
 
 
 def _at_once(preempting: Mapping[str, Any]) -> bool:
@@ -184,52 +159,6 @@ def _closed(conf: SlurmConf, line: Line) -> str:
     return "" if conf.processors(line["nodes"]) != 0 else "Nodes: all are out"
 
 
-def _preemption(conf: SlurmConf, levels: Sequence[Line], used: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """How jobs make way for those of a QOS: what is preempted says so."""
-    ranks, express = _ranks(levels, used), _express(levels, used)
-    if any(ranks.values()):
-        victims = {name for level in levels if level["name"] in ranks for name in _preempted(level)}
-        yield "preemption.qos", ranks
-    elif express is not None:
-        victims = _preempted(express)
-        yield "preemption.express", seconds(express["maxwall"])
-    else:
-        return
-    victim = next((one for one in levels if one["name"] in victims), Line())
-    said = (victim.get("preemptmode", ""), conf.options.get("preemptmode", ""))
-    words = (word for text in said for word in text.lower().split(","))
-    mode = next((MODES[word] for word in words if word in MODES), "requeue")
-    yield "preemption.mode", mode
-    grace = seconds(victim.get("gracetime") or "0", 1.0)
-    if grace and mode != "suspend":
-        yield "preemption.grace", grace
-    exempt = victim.get("preemptexempttime") or conf.options.get("preemptexempttime", "0")
-    if 0 < seconds(exempt) < inf:
-        yield "preemption.exempt", seconds(exempt)
-
-
-def _preempted(level: Line) -> set[str]:
-    """Names of the QOS that one preempts."""
-    return {name for name in level.get("preempt", "").split(",") if name}
-
-
-def _ranks(levels: Sequence[Line], used: Collection[str]) -> dict[str, float]:
-    """The QOS that jobs have, each above all of them that it preempts."""
-    ranks = {level["name"]: 0.0 for level in levels if level["name"] in used}
-    for _ in ranks:  # the longest chain has one of each
-        for level in levels:
-            below = [ranks[name] for name in _preempted(level) & ranks.keys() - {level["name"]}]
-            if level["name"] in ranks and below:
-                ranks[level["name"]] = max(below) + 1.0
-    return ranks
-
-
-def _express(levels: Sequence[Line], used: Collection[str]) -> Line | None:
-    """Of the QOS that preempt others and limit run times, the shortest; none where the log names its own."""
-    able = [level for level in levels if not used and level.get("preempt") and level.get("maxwall")]
-    return min(able, key=lambda level: seconds(level["maxwall"]), default=None)
-
-
 def _shared_nodes(conf: SlurmConf) -> Iterator[str]:
     """Partitions of which each counts nodes that others have, too."""
     every = conf.processors()
@@ -247,13 +176,7 @@ def _shared_nodes(conf: SlurmConf) -> Iterator[str]:
             yield f"PartitionName={name} Nodes={nodes}: no such nodes; here it has all"
 
 
-def _tres(text: str) -> dict[str, str]:
-    return dict(part.split("=", 1) for part in text.split(",") if "=" in part)
-
-
-def _without(
-    conf: SlurmConf, levels: Sequence[Line], used: Collection[str], site: Mapping[str, Any]
-) -> Iterator[str]:
+def _without(conf: SlurmConf, qos: SiteQos, site: Mapping[str, Any]) -> Iterator[str]:
     """What decides who starts when and has no counterpart."""
     for name, value in sorted(conf.options.items()):
         if OPTIONS.decides(name, value):
@@ -261,15 +184,13 @@ def _without(
     enforced = conf.options.get("accountingstorageenforce", "")
     if {"limits", "safe", "all", "1"} & set(enforced.lower().split(",")):
         yield f"AccountingStorageEnforce={enforced}: limits of associations are not read"
-    for name in sorted(conf.parameters.keys() - BACKFILL.keys()):
+    for name in sorted(conf.parameters.keys() - BACKFILL.keys() - {f"preempt_{YOUNGEST}"}):
         yield f"SchedulerParameters {name}{'=' if conf.parameters[name] else ''}{conf.parameters[name]}"
     flags = {
         flag.strip().upper() for flag in conf.options.get("priorityflags", "").split(",") if flag.strip()
     }
     for flag in sorted(flags - {"NO_FAIR_TREE", "FAIR_TREE"}):
         yield f"PriorityFlags {flag}"
-    if number(conf.options, "PriorityWeightQOS", "0") and not _priorities(levels, used):
-        yield "PriorityWeightQOS: no QOS of the log's jobs is known to have a priority"
     if number(conf.options, "PriorityWeightPartition", "0") and _tiers(conf):
         yield "PriorityWeightPartition beside PriorityTier: the tiers decide"
     yield from _of_nodes(conf)
@@ -278,11 +199,11 @@ def _without(
     if preempts.lower() in ("", "preempt/none"):
         if "GANG" in mode.upper():
             yield f"{conf.names['preemptmode']}={mode}"
-    elif "preemption.mode" not in site:
-        yield f"PreemptType={preempts}: no QOS of the log's jobs is known to preempt another"
+    elif preempts.lower() != "preempt/qos":
+        yield f"PreemptType={preempts}"
     if any("slots" in queue and "partition" not in queue for queue in site.get("queue", ())):
         yield "backfilling within a partition, beside preemption that suspends or has a GraceTime"
-    yield from _of_qos(levels, used)
+    yield from qos.without()
     for name in conf.included:
         yield f"Include {name}: not read"
 
@@ -303,32 +224,3 @@ def _of_nodes(conf: SlurmConf) -> Iterator[str]:
         for word in said:
             named.setdefault(word, []).append(line["partitionname"])
     yield from (f"PartitionName={','.join(names)} {word}" for word, names in named.items())
-
-
-def _of_qos(levels: Sequence[Line], used: Collection[str]) -> Iterator[str]:
-    """Limits, factors and flags of QOS, and whom they preempt only here."""
-    ranks, express = _ranks(levels, used), _express(levels, used)
-    for level in levels:
-        name = f"QOS {level['name']}"
-        yield from (f"{name} {key}={value}" for key, value in level.items() if QOS.decides(key, value))
-        if number(level, "usagefactor", "1", name) != 1:
-            yield f"{name} usagefactor={level['usagefactor']}"
-        if "." in level["name"] and level["name"] in used and number(level, "priority", "0", name):
-            yield f"{name} priority={level['priority']}: has a dot in its name"
-        flags = [flag.strip() for flag in level.get("flags", "").split(",")]
-        yield from (f"{name} flags {flag}" for flag in flags if flag.upper() not in FLAGS)
-        for key in ("maxjobspu", "maxtrespu"):
-            if level.get(key) and len(levels) > 1:
-                yield f"{name} {key}={level[key]}: limits of one QOS of several are not simulated"
-        for unit, value in _tres(level.get("maxtrespu", "")).items():
-            if unit != "cpu" and len(levels) == 1:
-                yield f"{name} maxtrespu {unit}={value}"
-        rank = ranks.get(level["name"], 0.0)
-        if rank:
-            others = [other for other, one in ranks.items() if one < rank and other not in _preempted(level)]
-            if others:
-                yield f"{name} preempt={level['preempt']}: here, {','.join(others)}, too"
-        elif level is not express and level.get("preempt"):
-            yield f"{name} preempt={level['preempt']}"
-        if level is not express and level["name"] not in used and level.get("maxwall"):  # jobs kept theirs
-            yield f"{name} maxwall={level['maxwall']}"

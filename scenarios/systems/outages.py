@@ -12,6 +12,7 @@ from gridtune.agents.batch.qos import QosPreemption, Terms, count_preemptions
 from gridtune.agents.batch.timeline import Timeline
 from gridtune.agents.wms.vres_outages import VresAvailability
 from gridtune.agents.wms.vres_site import VresSite
+from gridtune.model.batch.priority import HIGHEST
 from gridtune.model.grid import Grid
 from gridtune.model.prediction import Promise
 from gridtune.scenarios.errors import ScenarioError
@@ -105,18 +106,17 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
 
 
 def qos_notes(spec: ScenarioSpec) -> Iterator[str]:
-    """What a site gives a level of preemption, but is QOS or kind of no job, a line for each site."""
+    """What a site gives a level or priority, but is QOS or kind of no job, a line for each table."""
     with_roles = [load for load in spec.workload if isinstance(load, JobWorkload | TaskWorkload)]
     known = {part.role for part in (*with_roles, *spec.overlay)} | OTHER_KINDS
-    for site in spec.site:
-        strangers = set[str]() if site.preemption is None else set(site.preemption.qos) - known
-        if strangers:
-            logged = {name for load in with_roles if isinstance(load, TraceJobs) for name in load.qos()}
-            known |= logged
-            strangers -= known
-        if strangers:
-            there, of = ", ".join(sorted(known - OTHER_KINDS)), ", ".join(sorted(strangers))
-            yield f"site {site.name}: preemption.qos: no jobs have the QOS or kind {of}; there are {there}"
+    tables = [(site.name, "preemption", site.preemption.qos) for site in spec.site if site.preemption]
+    tables += [(site.name, "policy", getattr(site.policy, "qos", {})) for site in spec.site]
+    if any(table.keys() - known for _, _, table in tables):
+        known |= {name for load in with_roles if isinstance(load, TraceJobs) for name in load.qos()}
+    for site, place, table in tables:
+        if strangers := sorted(table.keys() - known - {HIGHEST}):
+            there, of = ", ".join(sorted(known - OTHER_KINDS)), ", ".join(strangers)
+            yield f"site {site}: {place}.qos: no jobs have the QOS or kind {of}; there are {there}"
 
 
 def have_outages(grid: Grid, spec: SiteSpec, availability: Timeline) -> None:
