@@ -234,7 +234,7 @@ def test_words_name_gains_prices_and_doubts(kept):
     for part in (
         f"Configuration {configuration.number}", "It sets",
         "client.dispatch = legacy (scenario: ethic): legacy: Submit",
-        "Against the baseline", "gains: ", "costs: ", "in every run", "put back alone",
+        "Against the baseline", "gains: ", "costs: ", "in every run", "reset alone",
         "client.dispatch back to ethic, which takes client.n_submit with it", "simulations",
     ):  # fmt: skip
         assert part in " ".join(text.split())

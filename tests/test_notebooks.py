@@ -62,5 +62,5 @@ def test_a_log_is_replayed_and_searched_on_a_metric_of_ones_own(executed):
     assert re.match(r"Study\('batch/replay', 2\d configurations, front of ", study["text/plain"])
     assert "image/png" in shown(cells, 'study.plot("pairs")')
     assert ">A<" in shown(cells, "study.recommendations")["text/html"]
-    assert "put back alone" in shown(cells, "why = study.explain")["text/html"]
+    assert "reset alone" in shown(cells, "why = study.explain")["text/html"]
     assert all(len(cell.outputs[0]["data"].get("text/html", "")) < 30_000 for cell in cells)

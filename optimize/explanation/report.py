@@ -46,7 +46,7 @@ def _in_short(found: Explanation) -> Iterator[str]:
         yield "In short: no objective differs significantly from the baseline."
         return
     first = next((a.path for a in found.ablations or () if any(c.beyond_noise for c in a.changes)), None)
-    most = f" Put back alone, {first} matters most." if first else ""
+    most = f" Of its changes, {first} matters most." if first else ""
     yield f"In short: against the baseline it {' and '.join(told)}.{most}"
 
 
@@ -103,9 +103,9 @@ def _ablations(found: Explanation) -> Iterator[str]:
     if found.ablations is None:
         return
     if not found.ablations:
-        yield "Every setting is as in the scenario, so there is nothing to put back."
+        yield "Every setting is as in the scenario, so there is nothing to reset."
         return
-    yield "What its settings do: each put back alone to the baseline"
+    yield "What its settings do: each reset alone to the baseline"
     for one in found.ablations:
         before = "what the baseline has" if one.before is None else setting(one.before)
         along = f", which takes {', '.join(one.along)} with it" if one.along else ""
@@ -138,11 +138,11 @@ def _around(found: Explanation) -> Iterator[str]:
         yield "Its neighbours on the front"
     for one in place.around:
         sides = [
-            f"{way} in {', '.join(labels[name] for name in names)}"
+            f"the nearest that is {way} in {', '.join(labels[name] for name in names)}"
             for way, names in (("better", one.better_in), ("worse", one.worse_in))
             if names
         ]
-        yield f"  no. {one.number}{', the nearest ' if sides else ''}{' and '.join(sides)}"
+        yield f"  no. {one.number}{', ' if sides else ''}{'; '.join(sides)}"
         yield from told_changes(one.changes, 4)
         if one.differs:
             differs = (f"{path} ({setting(b)} instead of {setting(a)})" for path, a, b in one.differs)
