@@ -25,6 +25,7 @@ from gridtune.model.metrics.summary import summarise
 from gridtune.model.policy import make
 from gridtune.scenarios import ScenarioError, simulate
 from gridtune.scenarios.document.scenario import Scenario, load
+from gridtune.scenarios.results.files import tables
 from gridtune.scenarios.results.run import notes
 from tests.facts import unstated
 
@@ -492,6 +493,8 @@ def test_jobs_of_a_log_preempt_by_the_qos_that_it_names(tmp_path):
     ):
         run = simulate(replay_of_two_qos(tmp_path, preemption=table))
         starts[name] = [job.start for job in run.record.jobs]
+    assert list(tables(run)["jobs"].qos) == ["normal", "high"]
+    assert "qos" not in tables(simulate(load("batch/replay")))["jobs"]
     assert starts == {"none": [0.0, 900.0], "named": [200.0, 100.0], "others": [0.0, 900.0]}
     assert not any("QOS" in line for line in notes(replay_of_two_qos(tmp_path, preemption={"qos": levels})))
     *_, said = notes(replay_of_two_qos(tmp_path, preemption={"qos": {"hihg": 1.0}}))

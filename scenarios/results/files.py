@@ -45,13 +45,15 @@ def tables(run: Run) -> dict[str, pd.DataFrame]:
     jobs, `classes`, a row for each user and class; where there were any, `pilots`; and `events` if kept, in
     order of time.
 
-    Times are in seconds; a time that does not exist is missing. Columns `site` and `node` name places.
+    Times are in seconds; a time that does not exist is missing. Columns `site` and `node` name places. `jobs`
+    has a column `qos` where the log names QOS.
     """
     import pandas as pd
 
     record = run.record
+    qos = any(job.qos for job in record.jobs)
     made = {
-        "jobs": _table_of(record.jobs, JOB_COLUMNS),
+        "jobs": _table_of(record.jobs, (*JOB_COLUMNS, "qos") if qos else JOB_COLUMNS),
         "users": pd.DataFrame(
             {column: [getattr(user, column) for user in run.users.values()] for column in USER_COLUMNS}
         ),
