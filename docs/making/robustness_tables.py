@@ -15,7 +15,7 @@ def fuzz_table(rows: dict[str, Any]) -> str:
     """How many inputs were generated, refused and taken, and the faults."""
     codes = sum(map(Counter, rows["inputs"].values()), Counter())
     numbers = codes.total(), codes["2"], codes.total() - codes["2"], len(rows["faults"])
-    titles = line(f"{len(rows['inputs'])} kinds of inputs", "refused", "taken", "faults")
+    titles = line(f"inputs ({len(rows['inputs'])} kinds)", "refused", "taken", "faults")
     return "\n".join([titles, "|---:|---:|---:|---:|", line(*(f"{number:,}" for number in numbers))])
 
 
@@ -23,7 +23,7 @@ def kills_table(rows: list[dict[str, Any]]) -> str:
     """Searches that were killed, kills by storage and phase, and fronts that are not the undisturbed one."""
     phases = ("start", "proposal", "runs", "validation", "confirmation", "results")
     lines = [
-        line("storage", "searches", *(f"in {phase}" for phase in phases), "kills", "other fronts"),
+        line("storage", "searches", *(f"kills: {phase}" for phase in phases), "kills", "other fronts"),
         f"|---|{'---:|' * (len(phases) + 3)}",
     ]
     for storage in [*dict.fromkeys(row["storage"] for row in rows), "all"]:
@@ -54,7 +54,7 @@ def io_faults_table(rows: dict[str, Any]) -> str:
 def full_disk_table(rows: dict[str, Any]) -> str:
     """Commands on a full disk: how they ended with how much room, and the faults."""
     lines = [
-        line("command", "needs (kB)", "amounts of room", "refused in a line", "done", "faults"),
+        line("case", "needs (kB)", "amounts of room", "refused in a line", "done", "faults"),
         "|---|---:|---:|---:|---:|---:|",
     ]
     for name, row in rows.items():
