@@ -1,7 +1,9 @@
 """Slurm's files: what a site takes over from them, what it cannot, and which lines change."""
 
 import json
+import shlex
 from datetime import UTC, datetime
+from itertools import pairwise
 from math import inf
 from pathlib import Path
 from random import Random
@@ -118,6 +120,7 @@ def test_what_has_no_counterpart_is_named(files):
         "backfilling within a partition, beside preemption that suspends or has a GraceTime",
         "PriorityWeightQOS: no QOS of the log's jobs is known to have a priority",
         ORDER,
+        "the log names no QOS: jobs of at most 01:00:00 count as urgent, and preempt all others",
         "QOS normal maxjobspu=20: limits of one QOS of several are not simulated",
         "QOS normal maxtrespu=cpu=64: limits of one QOS of several are not simulated",
         "QOS long maxjobspu=2: limits of one QOS of several are not simulated",
@@ -405,8 +408,9 @@ def test_a_weight_that_changes_is_told_with_those_that_it_is_weighed_against(as_
     ]  # fmt: skip
     assert not made.commands
     kept = ["limits of users that count jobs of all QOS together", "limits of users' processors"]
-    assert [line.partition(":")[0] for line in made.without[:-1]] == kept
-    assert made.without[-1].startswith("every short job is express")  # what the baseline has, too
+    assert [line.partition(":")[0] for line in made.without[:-2]] == kept
+    assert made.without[-2].startswith("every short job is express")  # what the baseline has, too
+    assert made.without[-1].startswith("victims: of the lowest level, the youngest first")
     assert "scale your other weights" in made.text()
 
 
@@ -707,7 +711,7 @@ def test_a_dot_in_the_name_of_a_qos_costs_it_its_priority_and_is_said(tmp_path):
     [
         ((), None),
         (("low",), None),
-        (("normal", "low"), {"normal": 10.0, HIGHEST: 50.0}),
+        (("normal", "low"), {"low": 0.0, "normal": 10.0, HIGHEST: 50.0}),
         (("top",), {"top": 50.0}),
     ],
 )
@@ -738,7 +742,6 @@ def test_what_a_qos_preempts_is_set_by_its_name():
     assert any(line.startswith("short jobs of each QOS") for line in slurm_changes(named, short).without)
     off = "modify qos <the QOS that preempts> set Preempt-=normal,idle"
     assert off in slurm_changes(short, named).commands
-    assert "modify qos high set PreemptMode=requeue" in told
     weighed = {"kind": "priority", "weight_qos": 5.0, "qos": {"high": 10.0}}
     made = slurm_changes(replay, replay.override({f"{place}.policy": weighed}))
     assert "PriorityWeightQOS=5" in made.lines
@@ -752,6 +755,7 @@ def test_what_a_qos_preempts_is_set_by_its_name():
     )
     made = slurm_changes(before, after)
     assert list(made.commands) == ["modify qos low set Priority=0"]
+    assert not slurm_changes(before, replay).commands, "priorities that nobody weighs are let be"
     assert "QOS high: its priority 10.4 is rounded" in made.without
 
 
@@ -778,14 +782,78 @@ def test_levels_that_change_add_to_the_lists_of_qos_or_take_from_them(levels, li
     assert sorted(found) == sorted(lists)
 
 
+def test_commands_one_after_the_other_give_the_lists_that_the_last_table_means():
+    draws, replay, place = Random(4), load("batch/replay"), "site.cluster.preemption"
+    names = ("normal", "idle", "high", "my qos")
+    for _ in range(40):
+        tables = [
+            {name: float(draws.randrange(4)) for name in draws.sample(names, draws.randrange(1, 5))}
+            for _ in range(2)
+        ]
+        steps = [replay, *(replay.override({place: {"qos": table}}) for table in tables)]
+        lists = {name: set() for name in names}
+        for old, new in pairwise(steps):
+            for command in slurm_changes(old, new).commands:
+                _, _, name, _, what = shlex.split(command)
+                lower = set(what[len("Preempt+=") :].split(","))
+                if what.startswith("Preempt+="):
+                    lists[name] |= lower
+                elif what.startswith("Preempt-="):
+                    assert lower <= lists[name], "only what is there is taken off"
+                    lists[name] -= lower
+        levels = {"normal": 0.0} | dict.fromkeys(tables[0], 0.0) | tables[1]
+        assert lists == {
+            name: {other for other in levels if levels[other] < levels.get(name, 0.0)} for name in names
+        }, tables
+
+
+def test_no_time_that_has_no_end_becomes_a_setting(tmp_path):
+    conf = _written(tmp_path, "slurm.conf", "PreemptType=preempt/qos\nPreemptMode=REQUEUE\n")
+    rows = [
+        qos_row(name="low", gracetime="UNLIMITED"),
+        qos_row(name="high", preempt="low", maxwall="UNLIMITED"),
+    ]
+    qos = _written(tmp_path, "qos", "\n".join(rows))
+    assert not slurm_seed(conf, qos).site
+    seed = slurm_seed(conf, qos, {"low", "high"})
+    assert seed.site == {"preemption.qos": {"low": 0.0, "high": 1.0}, "preemption.mode": "requeue"}
+    assert "QOS low gracetime=UNLIMITED" in seed.without
+    rows = [*(qos_row(name=name, gracetime="00:01:00") for name in "ab"), qos_row(name="high", preempt="a,b")]
+    conf = _written(tmp_path, "slurm.conf", "PreemptType=preempt/qos\nPreemptMode=SUSPEND,GANG\n")
+    seed = slurm_seed(conf, _written(tmp_path, "qos", "\n".join(rows)), {"a", "b", "high"})
+    assert "preemption.grace" not in seed.site, "nobody who is suspended has one"
+    assert not [line for line in seed.without if "makes way" in line]
+
+
+def test_who_preempts_nobody_in_slurm_has_no_line(tmp_path):
+    rows = [qos_row(name="low", preemptmode="off"), qos_row(name="high", preempt="low, low")]
+    qos = _written(tmp_path, "qos", "\n".join(rows))
+    for line in ("PreemptType=preempt/none", "PreemptType=preempt/qos\nPreemptMode=REQUEUE"):
+        conf = _written(tmp_path, "slurm.conf", f"{line}\nPriorityType=priority/basic\nPriorityWeightQOS=9\n")
+        seed = slurm_seed(conf, qos, {"low", "high"})
+        assert not seed.site
+        assert not [one for one in seed.without if "preempt=" in one or "WeightQOS" in one]
+
+
+def test_an_existing_qos_keeps_its_name_and_a_new_one_has_the_limits_of_others():
+    place = "site.cluster"
+    replay = load("batch/replay").override({f"{place}.preemption": {"qos": {"normal": 0.0, "express": 1.0}}})
+    short = {f"{place}.preemption.express": 600.0, f"{place}.quota.user_running": 9}
+    commands = slurm_changes(replay, replay.override(short)).commands
+    assert commands[0] == "add qos express-jobs"
+    assert "modify qos express-jobs set MaxJobsPerUser=9" in commands
+    assert "modify qos express-jobs set MaxWall=0-00:10:00" in commands
+    assert not [one for one in commands if "express-jobs set MaxTRES" in one]
+
+
 def test_no_level_is_no_preemption_and_limits_are_those_of_each_qos():
     place = "site.cluster"
     replay = load("batch/replay").override({f"{place}.preemption": {"qos": LEVELS}})
     flat = replay.override({f"{place}.preemption.qos": dict.fromkeys(LEVELS, 0.0)})
     assert "PreemptType=preempt/none" in slurm_changes(replay, flat).lines
     limited = slurm_changes(replay, replay.override({f"{place}.quota.user_running": 8}))
-    assert list(limited.commands) == [
-        f"modify qos {name} set MaxJobsPerUser=8" for name in ("idle", "normal", "'my qos'")
+    assert sorted(limited.commands) == [
+        f"modify qos {name} set MaxJobsPerUser=8" for name in ("'my qos'", "idle", "normal")
     ]
     assert any(line.startswith("limits of users that count jobs of all QOS") for line in limited.without)
 
@@ -890,7 +958,9 @@ def test_how_jobs_make_way_is_set_for_the_qos_that_is_preempted(as_slurm):
     place = "site.cluster.preemption"
     made = slurm_changes(as_slurm, as_slurm.override({f"{place}.mode": "cancel", f"{place}.exempt": 60.0}))
     assert made.lines == ["PreemptMode=CANCEL", "PreemptExemptTime=0-00:01:00"]
-    assert made.commands == ["modify qos normal set PreemptMode=cancel"]
+    assert made.commands == [
+        f"modify qos normal set {what}" for what in ("PreemptMode=cancel", "PreemptExemptTime=0-00:01:00")
+    ]
     first = slurm_changes(load("batch/replay"), as_slurm)
     assert "modify qos express set Preempt+=normal" in first.commands
     assert (

@@ -9,27 +9,25 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import inf, isinf
 from pathlib import Path
 from typing import Any
 
 from gridtune.model.batch.policies import FairShare
-from gridtune.model.batch.priority import HIGHEST, Priority
+from gridtune.model.batch.priority import Priority
 from gridtune.model.policy import Policy
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.slurm import known
+from gridtune.scenarios.slurm.commands import changed_commands, priorities
+from gridtune.scenarios.slurm.conf import duration
 from gridtune.scenarios.systems.replay import sized
 from gridtune.scenarios.tables.batch import NO_LIMIT, SiteSpec
 
 LONGEST_WINDOW = 43_200  # min, the most that bf_window may be
 DAY = 1440  # min, the bf_window of a Slurm of which nothing is said
-FOREVER = 2**31  # s: longer times do not fit into Slurm's numbers
 LONGEST_INTERVAL = 10_800  # s, the most that bf_interval may be
-PREEMPTING = "<the QOS that preempts>"  # of a site that has one; nobody knows its name here
 PARAMETERS = "SchedulerParameters"
 INCOMPLETE = "# Slurm cannot do all that was simulated: see `no counterpart` below before you use this"
 MERGED = (PARAMETERS, "PriorityFlags", "PartitionName")  # lines that say a part
@@ -49,7 +47,6 @@ TOLD = {  # settings of a site that have lines, or are said to have none
     "preemption": {"express", "mode", "grace", "exempt", "qos"},
     "queue": {"name", "max_runtime", "priority"},
 }  # fmt: skip
-PREEMPT_MODES = {"checkpoint": "requeue"}  # of a QOS
 MODES = {"suspend": "SUSPEND,GANG", "checkpoint": "REQUEUE"}  # Slurm suspends by gang scheduling alone
 
 
@@ -118,7 +115,7 @@ def slurm_changes(
         changed |= {key: will[key] for key in ("PriorityType", *WEIGHTS.values()) if key in will}
     partitions = [line for line in _partitions(new) if line not in set(_partitions(old))]
     lines = [*(_line(key, changed[key]) for key in will if key in changed), *partitions]
-    commands = _changed_commands(old, new)
+    commands = changed_commands(old, new)
     others = list(_others(old, new))
     # Also what the baseline has already: the site itself may be otherwise.
     without = [*_without(new), *others] if lines or commands or others or old != new else []
@@ -214,84 +211,6 @@ def _partitions(site: SiteSpec) -> list[str]:
     ]
 
 
-def _changed_commands(old: SiteSpec, new: SiteSpec) -> list[str]:
-    """What sacctmgr has to do."""
-    was_on, on = (site.preemption is not None and site.preemption.express > 0 for site in (old, new))
-    express = PREEMPTING if was_on else "express"
-    named = dict.fromkeys(name for site in (old, new) if site.preemption for name in site.preemption.qos)
-    before, after = (
-        {name: site.preemption.qos.get(name, 0.0) if site.preemption else 0.0 for name in named}
-        for site in (old, new)
-    )
-    # Jobs whose QOS has no level here have that of Slurm's default, if no other is known.
-    if not {0.0} & {*before.values(), *after.values()}:
-        before, after = {"normal": 0.0} | before, {"normal": 0.0} | after
-    known = set(_commands(old, before, express))
-    made = ["add qos express"] * (on and not was_on)
-    made += [one for one in _commands(new, after, express) if one not in known]
-    gone = _priorities(old).keys() - _priorities(new).keys() if _priorities(new) else ()
-    made += [f"modify qos {_quoted(name)} set Priority=0" for name in sorted(gone)]
-    was, will = _preempted(old, before, express), _preempted(new, after, express)
-    for name in was | will:
-        for sign, some in (("+", will), ("-", was)):
-            kept = (was if some is will else will).get(name, ())
-            others = [_quoted(one) for one in some.get(name, ()) if one not in kept]
-            made += [f"modify qos {_quoted(name)} set Preempt{sign}={','.join(others)}"] if others else []
-    return made
-
-
-def _priorities(site: SiteSpec) -> dict[str, float]:
-    """Priorities of QOS, where they are weighed."""
-    policy = site.policy
-    weighed = policy.qos if isinstance(policy, Priority) and policy.weight_qos else {}
-    return {name: priority for name, priority in weighed.items() if name != HIGHEST}
-
-
-def _preempted(site: SiteSpec, levels: Mapping[str, float], express: str) -> dict[str, list[str]]:
-    """Which QOS each preempts."""
-    made = {name: [other for other in levels if levels[other] < level] for name, level in levels.items()}
-    if site.preemption is not None and site.preemption.express:
-        made[express] = [name for name in levels if levels[name] == min(levels.values())]
-    return made
-
-
-def _quoted(name: str) -> str:
-    """A name as a shell takes it, but for the one that stands for an unknown name."""
-    return name if name == PREEMPTING else shlex.quote(name)
-
-
-def _commands(site: SiteSpec, levels: Mapping[str, float], express: str) -> list[str]:
-    """What sacctmgr sets: limits of users, priorities, and how jobs of QOS with these levels make way."""
-    quota = site.quota
-    jobs = -1 if quota.user_running == NO_LIMIT else int(quota.user_running)
-    slots = inf if quota.user_slots == NO_LIMIT else float(quota.user_slots)
-    if quota.user_share < 1:
-        slots = min(slots, site.size * site.slots * quota.user_share)
-    cpus = -1 if isinf(slots) else int(slots)
-    lowest = [name for name, level in levels.items() if level == min(levels.values())]
-    every = list(levels) if site.preemption is not None and site.preemption.qos else lowest
-    made = []
-    for name in map(_quoted, every):
-        made += [
-            f"modify qos {name} set MaxJobsPerUser={jobs}",
-            f"modify qos {name} set MaxTRESPerUser=cpu={cpus}",
-        ]
-    made += [
-        f"modify qos {_quoted(name)} set Priority={round(one)}" for name, one in _priorities(site).items()
-    ]
-    preemption = site.preemption
-    if preemption is None:
-        return made
-    if preemption.express:
-        made.append(f"modify qos {express} set MaxWall={duration(preemption.express)}")
-    for name, level in levels.items():
-        if level < max(levels.values()) + bool(preemption.express):
-            mode = PREEMPT_MODES.get(preemption.mode, preemption.mode)
-            made.append(f"modify qos {_quoted(name)} set GraceTime={preemption.grace:.0f}")
-            made.append(f"modify qos {_quoted(name)} set PreemptMode={mode}")
-    return made
-
-
 def _without(site: SiteSpec) -> Iterator[str]:
     """What of the policy and the limits Slurm cannot have."""
     policy, quota = site.policy, site.quota
@@ -305,9 +224,9 @@ def _without(site: SiteSpec) -> Iterator[str]:
         yield "one job has a reservation, planned whenever a job ends; Slurm plans every bf_interval seconds"
     if policy.kind == "conservative":
         yield "all jobs are planned whenever one ends; Slurm plans some, every bf_interval seconds"
-    priorities = {f"queue {queue.name}": queue.priority for queue in site.queue}
-    priorities |= {f"QOS {name}": priority for name, priority in _priorities(site).items()}
-    for name, priority in priorities.items():
+    of_queues = {f"queue {queue.name}": queue.priority for queue in site.queue}
+    of_qos = {f"QOS {name}": priority for name, priority in priorities(site).items()}
+    for name, priority in (of_queues | of_qos).items():
         if priority != round(priority):
             yield f"{name}: its priority {priority:g} is rounded"
     if isinstance(policy, Priority):
@@ -339,6 +258,8 @@ def _without(site: SiteSpec) -> Iterator[str]:
         yield "every short job is express; in Slurm, grant the QOS, and request it (e.g. by job_submit)"
     if express and named:
         yield "short jobs of each QOS are a level above its others; in Slurm, all have the QOS `express`"
+    if site.preemption is not None and _mode(site) != "off":
+        yield f"victims: of the lowest level, the {site.preemption.victims} first; see PreemptParameters"
     if _mode(site) == "checkpoint":
         yield "preemption.mode = checkpoint: REQUEUE, where jobs save their own progress"
     if _mode(site) == "suspend":
@@ -378,15 +299,3 @@ def _defaults(table: Any) -> dict[str, Any]:
         return {name: value for name, value in found.items() if value is not dataclasses.MISSING}
     known = type(table).model_fields.items()
     return {name: one.get_default(call_default_factory=True) for name, one in known}
-
-
-def duration(seconds: float) -> str:
-    """A time as Slurm writes it: days-hours:minutes:seconds; 0 for a half-life without end."""
-    if FOREVER <= seconds < inf:
-        return "0"
-    if isinf(seconds):
-        return "UNLIMITED"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    return f"{days}-{hours:02d}:{minutes:02d}:{rest:02d}"

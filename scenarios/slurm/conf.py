@@ -13,6 +13,7 @@ from gridtune import limits
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.slurm.known import EMPTY
 
+FOREVER = 2**31  # s: longer times do not fit into Slurm's numbers
 # The first columns of `sacctmgr -nP show qos` of present releases, which names none.
 QOS_COLUMNS = (
     *("name", "priority", "gracetime", "preempt", "preemptexempttime", "preemptmode", "flags", "usagethres"),
@@ -218,3 +219,15 @@ def _numbers(text: str) -> Iterator[str]:
             yield from (f"{number:0{len(low)}d}" for number in range(int(low), int(high) + 1))
         else:
             yield span
+
+
+def duration(time: float) -> str:
+    """A time as Slurm writes it: days-hours:minutes:seconds; 0 for a half-life without end."""
+    if FOREVER <= time < inf:
+        return "0"
+    if time == inf:
+        return "UNLIMITED"
+    minutes, rest = divmod(round(time), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    return f"{days}-{hours:02d}:{minutes:02d}:{rest:02d}"

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
+from math import inf, isinf
 from typing import Any
 
 from gridtune.model.batch.priority import HIGHEST
 from gridtune.scenarios.slurm.conf import Line, SlurmConf, number, seconds
 from gridtune.scenarios.slurm.known import FLAGS, QOS
 
-MODES = {"requeue": "requeue", "suspend": "suspend", "cancel": "cancel"}
+MODES = ("requeue", "suspend", "cancel")
 OTHERS = ("within", "priority")  # further words of PreemptMode
 YOUNGEST = "youngest_first"
 ORDER = "whom a job preempts: here the lowest level, then the youngest; in Slurm, QOS priority and size count"
@@ -45,10 +45,11 @@ class SiteQos:
     def priorities(self) -> dict[str, float]:
         """Priorities of the QOS that jobs have, and the highest of all: over that one, each is a factor."""
         every = {one["name"]: number(one, "priority", "0", f"QOS {one['name']}") for one in self.levels}
-        theirs = {name: value for name, value in every.items() if name in self.named and value > 0}
-        theirs = {name: value for name, value in theirs.items() if "." not in name}
+        theirs = {name: one for name, one in every.items() if name in self.named and "." not in name}
         highest = max(every.values(), default=0.0)
-        return theirs if not theirs or highest in theirs.values() else theirs | {HIGHEST: highest}
+        if not any(theirs.values()):
+            return {}
+        return theirs if highest in theirs.values() else theirs | {HIGHEST: highest}
 
     @cached_property
     def ranks(self) -> dict[str, float]:
@@ -64,8 +65,8 @@ class SiteQos:
     @cached_property
     def express(self) -> Line | None:
         """The QOS with the shortest limit that preempts others; None where the log names its own."""
-        able = [one for one in self.levels if self.preempted(one) and one.get("maxwall")]
-        able = able if self._preempting and not self.named else []
+        able = self.levels if self._preempting and not self.named else ()
+        able = [one for one in able if self.preempted(one) and 0 < seconds(one.get("maxwall") or "-1") < inf]
         return min(able, key=lambda level: seconds(level["maxwall"]), default=None)
 
     @property
@@ -75,15 +76,15 @@ class SiteQos:
     def preempted(self, level: Line) -> set[str]:
         """Names of the other QOS that one preempts, but for those that are spared."""
         spared = {one["name"] for one in self.levels if self._mode(one) == "off"}
-        names = {name for name in level.get("preempt", "").split(",") if name}
-        return names - spared - {level["name"]}
+        names = {name.strip() for name in level.get("preempt", "").split(",")}
+        return names - spared - {"", level["name"]}
 
     def _mode(self, victim: Line) -> str:
         """What becomes of jobs of a QOS that make way."""
         for text in (victim.get("preemptmode", ""), self.conf.options.get("preemptmode", "")):
             for word in text.lower().split(","):
-                if word == "off" or word in MODES:
-                    return MODES.get(word, word)
+                if word in ("off", *MODES):
+                    return word
         return "requeue"
 
     @cached_property
@@ -110,7 +111,7 @@ class SiteQos:
         mode = self._mode(victim)
         made: dict[str, Any] = {"preemption.mode": mode}
         grace = seconds(victim.get("gracetime") or "0", 1.0)
-        if grace and mode != "suspend":
+        if 0 < grace < inf and mode != "suspend":
             made["preemption.grace"] = grace
         exempt = victim.get("preemptexempttime") or self.conf.options.get("preemptexempttime", "0")
         if 0 < seconds(exempt) < inf:
@@ -128,7 +129,8 @@ class SiteQos:
 
     def without(self) -> Iterator[str]:
         """What has no counterpart, a line each."""
-        if number(self.conf.options, "PriorityWeightQOS", "0") and not self.priorities:
+        basic = self.conf.options.get("prioritytype", "").lower() == "priority/basic"
+        if number(self.conf.options, "PriorityWeightQOS", "0") and not (basic or self.priorities):
             yield "PriorityWeightQOS: no QOS of the log's jobs is known to have a priority"
         if self._preempting:
             mode = self.conf.options.get("preemptmode", "")
@@ -139,12 +141,15 @@ class SiteQos:
                 f"preempt_{YOUNGEST}" not in self.conf.parameters
             ):
                 yield ORDER
+        if self.express is not None:
+            name, limit = self.express["name"], self.express["maxwall"]
+            yield f"the log names no QOS: jobs of at most {limit} count as {name}, and preempt all others"
         if self.levels:
             listed = {level["name"] for level in self.levels}
             for name in sorted(self.named - listed):
-                yield f"QOS {name} of the log: is not listed; here it preempts nobody, and has no priority"
+                yield f"QOS {name} of the log: is not listed; here of the lowest level, without a priority"
         if self.named and "" in self.used:
-            yield "jobs of the log without a QOS: here they preempt nobody, and have no priority of a QOS"
+            yield "jobs of the log without a QOS: here they are of the lowest level, without its priority"
         for level in self.levels:
             yield from (f"QOS {level['name']} {line}" for line in (*self._words(level), *self._making(level)))
 
@@ -173,12 +178,14 @@ class SiteQos:
             less = [other for other, one in self.ranks.items() if one >= rank and other in theirs]
             yield from [f"preempt={level['preempt']}: here, {','.join(more)}, too"] if more else []
             yield from [f"preempt={level['preempt']}: here, not {','.join(less)}"] if less else []
-        elif level is not self.express and level.get("preempt"):
+        elif self._preempting and level is not self.express and theirs:
             yield f"preempt={level['preempt']}"
         if level is not self.express and name not in self.named and level.get("maxwall"):  # jobs kept theirs
             yield f"maxwall={level['maxwall']}"
         mode = level.get("preemptmode", "")
         yield from (f"preemptmode={mode}: {word}" for word in OTHERS if word in mode.lower().split(","))
+        if level in self._victims and isinf(seconds(level.get("gracetime") or "0", 1.0)):
+            yield f"gracetime={level['gracetime']}"
         if level in self._victims[1:] and self._terms(level) != self._terms(self._victims[0]):
             yield f"makes way as {self._victims[0]['name']} does: mode, gracetime and preemptexempttime"
 
