@@ -515,7 +515,7 @@ def test_a_log_of_a_site_that_preempts_by_qos_is_explained_by_its_files(tmp_path
     assert json.loads(result.stdout)["skill"] > 0.9999, "every job starts when it did"
     made = load(str(out)).active.site[0]
     assert made.preemption.qos == {"idle": 0.0, "normal": 1.0, "high": 2.0}
-    assert (made.policy.weight_qos, made.policy.qos) == (100.0, {"normal": 10.0, "high": 40.0})
+    assert (made.policy.weight_qos, made.policy.qos) == (100.0, {"idle": 0.0, "normal": 10.0, "high": 40.0})
 
 
 def _log_of(seed, folder):
