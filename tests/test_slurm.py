@@ -662,6 +662,7 @@ def test_a_qos_is_above_all_that_it_preempts(tmp_path):
     [
         ("REQUEUE", "", False, None),
         ("REQUEUE", "off", True, None),
+        ("OFF", "", True, None),
         ("OFF", "cluster", True, None),
         ("OFF", "requeue", False, None),
         ("REQUEUE,WITHIN", "", False, "PreemptMode=REQUEUE,WITHIN: within"),
@@ -823,6 +824,13 @@ def test_no_time_that_has_no_end_becomes_a_setting(tmp_path):
     seed = slurm_seed(conf, _written(tmp_path, "qos", "\n".join(rows)), {"a", "b", "high"})
     assert "preemption.grace" not in seed.site, "nobody who is suspended has one"
     assert not [line for line in seed.without if "makes way" in line]
+
+
+def test_a_qos_that_preempts_only_what_does_not_exist_preempts_nobody(tmp_path):
+    qos = _written(tmp_path, "qos", qos_row(name="high", preempt="ghost", maxwall="60"))
+    for mode in ("OFF", "REQUEUE"):
+        conf = _written(tmp_path, "slurm.conf", f"PreemptType=preempt/qos\nPreemptMode={mode}\n")
+        assert not slurm_seed(conf, qos).site
 
 
 def test_who_preempts_nobody_in_slurm_has_no_line(tmp_path):

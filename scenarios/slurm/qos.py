@@ -74,10 +74,9 @@ class SiteQos:
         return self.conf.options.get("preempttype", "").lower() == "preempt/qos"
 
     def preempted(self, level: Line) -> set[str]:
-        """Names of the other QOS that one preempts, but for those that are spared."""
-        spared = {one["name"] for one in self.levels if self._mode(one) == "off"}
-        names = {name.strip() for name in level.get("preempt", "").split(",")}
-        return names - spared - {"", level["name"]}
+        """Names of the other QOS that one preempts: those that exist and are not spared."""
+        able = {one["name"] for one in self.levels if self._mode(one) != "off"}
+        return able & {name.strip() for name in level.get("preempt", "").split(",")} - {level["name"]}
 
     def _mode(self, victim: Line) -> str:
         """What becomes of jobs of a QOS that make way."""
