@@ -826,11 +826,11 @@ def test_no_time_that_has_no_end_becomes_a_setting(tmp_path):
     assert not [line for line in seed.without if "makes way" in line]
 
 
-def test_a_qos_that_preempts_only_what_does_not_exist_preempts_nobody(tmp_path):
-    qos = _written(tmp_path, "qos", qos_row(name="high", preempt="ghost", maxwall="60"))
-    for mode in ("OFF", "REQUEUE"):
-        conf = _written(tmp_path, "slurm.conf", f"PreemptType=preempt/qos\nPreemptMode={mode}\n")
-        assert not slurm_seed(conf, qos).site
+@pytest.mark.parametrize(("mode", "express"), [("OFF", None), ("REQUEUE", 3600.0)])
+def test_a_qos_may_preempt_one_that_is_not_listed_unless_nobody_makes_way(tmp_path, mode, express):
+    qos = _written(tmp_path, "qos", qos_row(name="high", preempt="normal", maxwall="60"))
+    conf = _written(tmp_path, "slurm.conf", f"PreemptType=preempt/qos\nPreemptMode={mode}\n")
+    assert slurm_seed(conf, qos).site.get("preemption.express") == express
 
 
 def test_who_preempts_nobody_in_slurm_has_no_line(tmp_path):

@@ -74,9 +74,10 @@ class SiteQos:
         return self.conf.options.get("preempttype", "").lower() == "preempt/qos"
 
     def preempted(self, level: Line) -> set[str]:
-        """Names of the other QOS that one preempts: those that exist and are not spared."""
-        able = {one["name"] for one in self.levels if self._mode(one) != "off"}
-        return able & {name.strip() for name in level.get("preempt", "").split(",")} - {level["name"]}
+        """Names of the other QOS that one preempts, but for those that are spared; not all may be listed."""
+        modes, others = {one["name"]: self._mode(one) for one in self.levels}, self._mode(Line())
+        names = {name.strip() for name in level.get("preempt", "").split(",")} - {"", level["name"]}
+        return {name for name in names if modes.get(name, others) != "off"}
 
     def _mode(self, victim: Line) -> str:
         """What becomes of jobs of a QOS that make way."""
