@@ -3,6 +3,7 @@
 from itertools import pairwise
 from math import inf
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -27,6 +28,7 @@ from gridtune.scenarios import ScenarioError, simulate
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.results.files import tables
 from gridtune.scenarios.results.run import notes
+from gridtune.scenarios.systems.outages import qos_notes
 from tests.facts import unstated
 
 LEVELS = {"urgent": 2.0, "normal": 1.0}
@@ -506,6 +508,11 @@ def test_a_priority_of_a_qos_that_no_job_has_is_said(tmp_path):
     *_, said = notes(replay_of_two_qos(tmp_path, policy=policy))
     assert not unstated([said], ["policy.qos", "hihg", "high"])
     assert HIGHEST not in said
+
+
+def test_a_policy_of_a_users_own_may_have_another_parameter_of_that_name():
+    site = SimpleNamespace(name="m", preemption=None, policy=SimpleNamespace(qos=1.0))
+    assert list(qos_notes(SimpleNamespace(workload=[], overlay=[], site=[site]))) == []
 
 
 def test_a_job_that_its_owner_took_back_has_its_qos(tmp_path):

@@ -75,9 +75,13 @@ class SiteQos:
 
     def preempted(self, level: Line) -> set[str]:
         """Names of the other QOS that one preempts, but for those that are spared; not all may be listed."""
-        modes, others = {one["name"]: self._mode(one) for one in self.levels}, self._mode(Line())
         names = {name.strip() for name in level.get("preempt", "").split(",")} - {"", level["name"]}
-        return {name for name in names if modes.get(name, others) != "off"}
+        return {name for name in names if self._modes.get(name, self._mode(Line())) != "off"}
+
+    @cached_property
+    def _modes(self) -> dict[str, str]:
+        """What becomes of jobs of each QOS that make way."""
+        return {level["name"]: self._mode(level) for level in self.levels}
 
     def _mode(self, victim: Line) -> str:
         """What becomes of jobs of a QOS that make way."""

@@ -17,7 +17,7 @@ from gridtune.scenarios.slurm.known import BACKFILL, NODES, OPTIONS, PARTITIONS,
 from gridtune.scenarios.slurm.qos import YOUNGEST, SiteQos
 
 NO_DECAY = 1e12  # s, a half-life after which nothing has faded
-HIGHEST = 1000.0  # what the largest weight becomes, where it is larger: only their ratios matter
+LARGEST = 1000.0  # what the largest weight becomes, where it is larger: only their ratios matter
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def _policy(conf: SlurmConf, qos: Mapping[str, float]) -> dict[str, Any]:
         if _tiers(conf):  # which decide before all weights
             weights["weight_queue"] = 0.0
         largest = max(weights.values())
-        scale = HIGHEST / largest if largest > HIGHEST else 1.0
+        scale = LARGEST / largest if largest > LARGEST else 1.0
         made |= {name: weight * scale for name, weight in weights.items() if weight or name == "weight_age"}
         if "weight_qos" in made:
             made["qos"] = dict(qos)

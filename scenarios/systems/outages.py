@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import inf
 
 from gridtune.agents.batch.availability import AdvanceReservation, availability_of
@@ -12,7 +12,7 @@ from gridtune.agents.batch.qos import QosPreemption, Terms, count_preemptions
 from gridtune.agents.batch.timeline import Timeline
 from gridtune.agents.wms.vres_outages import VresAvailability
 from gridtune.agents.wms.vres_site import VresSite
-from gridtune.model.batch.priority import HIGHEST
+from gridtune.model.batch.priority import HIGHEST, Priority
 from gridtune.model.grid import Grid
 from gridtune.model.prediction import Promise
 from gridtune.scenarios.errors import ScenarioError
@@ -109,8 +109,12 @@ def qos_notes(spec: ScenarioSpec) -> Iterator[str]:
     """What a site gives a level or priority, but is QOS or kind of no job, a line for each table."""
     with_roles = [load for load in spec.workload if isinstance(load, JobWorkload | TaskWorkload)]
     known = {part.role for part in (*with_roles, *spec.overlay)} | OTHER_KINDS
-    tables = [(site.name, "preemption", site.preemption.qos) for site in spec.site if site.preemption]
-    tables += [(site.name, "policy", getattr(site.policy, "qos", {})) for site in spec.site]
+    tables: list[tuple[str, str, Mapping[str, float]]] = [
+        (site.name, "preemption", site.preemption.qos) for site in spec.site if site.preemption
+    ]
+    tables += [
+        (site.name, "policy", site.policy.qos) for site in spec.site if isinstance(site.policy, Priority)
+    ]
     if any(table.keys() - known for _, _, table in tables):
         known |= {name for load in with_roles if isinstance(load, TraceJobs) for name in load.qos()}
     for site, place, table in tables:
