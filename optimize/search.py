@@ -30,7 +30,8 @@ from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Space, key
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import JOURNAL
-from gridtune.optimize.studies.study import OpenStudy, open_study, stored_settings
+from gridtune.optimize.studies.stored_study import stored_settings
+from gridtune.optimize.studies.study import OpenStudy, open_study
 from gridtune.optimize.validation import PAIR, Validation
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError

@@ -6,7 +6,7 @@ import pytest
 
 from gridtune.optimize.runs import stored
 from gridtune.optimize.search import search
-from gridtune.optimize.studies.study import read_study
+from gridtune.optimize.studies.stored_study import read_study
 from gridtune.scenarios import load
 from search_toys import VARY, toy_with_baseline
 

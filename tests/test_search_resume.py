@@ -12,7 +12,7 @@ from gridtune.optimize.runs import stored
 from gridtune.optimize.search import search
 from gridtune.optimize.studies import tables
 from gridtune.optimize.studies.places import JOURNAL
-from gridtune.optimize.studies.study import read_study
+from gridtune.optimize.studies.stored_study import read_study
 from gridtune.scenarios import ScenarioError, load
 from search_toys import SAMPLERS, VARY, Interrupting, toy, toy_with_baseline
 from tests.contents import content

@@ -24,7 +24,8 @@ from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Space
 from gridtune.optimize.studies.databases import url_of
 from gridtune.optimize.studies.places import study_place
-from gridtune.optimize.studies.study import open_study, read_study, stored_settings
+from gridtune.optimize.studies.stored_study import read_study, stored_settings
+from gridtune.optimize.studies.study import open_study
 from gridtune.optimize.studies.tables import Run
 from gridtune.scenarios import ScenarioError, load
 

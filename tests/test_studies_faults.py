@@ -23,7 +23,7 @@ from gridtune.optimize.studies import databases, tables
 from gridtune.optimize.studies import study as study_module
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import study_place
-from gridtune.optimize.studies.study import read_study, stored_settings
+from gridtune.optimize.studies.stored_study import read_study, stored_settings
 from gridtune.scenarios import ScenarioError
 from tests.facts import missing, unstated
 from tests.processes import environment

@@ -22,7 +22,8 @@ from gridtune.optimize.report.frame import frame
 from gridtune.optimize.report.progress import progress_of
 from gridtune.optimize.report.tables import listed
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.studies.study import NUMBER, open_study
+from gridtune.optimize.studies.stored_study import NUMBER
+from gridtune.optimize.studies.study import open_study
 from gridtune.scenarios.api.experiment import Scenario, check_counts, processes_of
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import log, prepare, workers

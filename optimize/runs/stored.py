@@ -17,7 +17,8 @@ from gridtune.optimize.runs.table import Entry, RunTable
 from gridtune.optimize.search_space.settings import STORED, Settings
 from gridtune.optimize.search_space.space import key
 from gridtune.optimize.studies.databases import shown
-from gridtune.optimize.studies.study import FAILURE, OpenStudy, StoredStudy, read_study
+from gridtune.optimize.studies.stored_study import FAILURE, StoredStudy, read_study
+from gridtune.optimize.studies.study import OpenStudy
 from gridtune.scenarios.errors import ScenarioError
 
 # Attributes of a study.

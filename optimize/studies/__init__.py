@@ -15,5 +15,5 @@ and takes from the table what has been run before: equal seeds make equal propos
 | a URL of SQLite, PostgreSQL or MySQL | Optuna's tables | `gridtune_runs` in the same database |
 | None | in memory | none |
 
-`study` reads one without changing anything, or opens it for writing, one writer at a time.
+`stored_study` reads one without changing anything, `study` opens it for writing, one writer at a time.
 """

@@ -20,7 +20,7 @@ from gridtune.model.policy import Policy
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.slurm import known
-from gridtune.scenarios.slurm.commands import changed_commands, priorities
+from gridtune.scenarios.slurm.commands import changed_commands, preempt_mode, priorities
 from gridtune.scenarios.slurm.conf import duration
 from gridtune.scenarios.systems.replay import sized
 from gridtune.scenarios.tables.batch import NO_LIMIT, SiteSpec
@@ -47,7 +47,7 @@ TOLD = {  # settings of a site that have lines, or are said to have none
     "preemption": {"express", "mode", "grace", "exempt", "qos"},
     "queue": {"name", "max_runtime", "priority"},
 }  # fmt: skip
-MODES = {"suspend": "SUSPEND,GANG", "checkpoint": "REQUEUE"}  # Slurm suspends by gang scheduling alone
+GANGS = "SUSPEND,GANG"  # Slurm suspends by gang scheduling alone
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def _options(site: SiteSpec, scale: float) -> Iterator[tuple[str, str]]:
         yield PARAMETERS, ",".join(_backfill(policy))
     mode = _mode(site)
     yield "PreemptType", "preempt/none" if mode == "off" else "preempt/qos"
-    yield "PreemptMode", MODES.get(mode, mode.upper())
+    yield "PreemptMode", GANGS if mode == "suspend" else preempt_mode(mode).upper()
     if site.preemption is not None and mode != "off" and site.preemption.exempt:
         yield "PreemptExemptTime", duration(site.preemption.exempt)
 

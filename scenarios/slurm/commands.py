@@ -14,7 +14,6 @@ from gridtune.scenarios.slurm.conf import duration
 from gridtune.scenarios.tables.batch import NO_LIMIT, SiteSpec
 
 PREEMPTING = "<the QOS that preempts>"  # of a site that has one; nobody knows its name here
-PREEMPT_MODES = {"checkpoint": "requeue"}  # of a QOS
 
 
 def changed_commands(old: SiteSpec, new: SiteSpec) -> list[str]:
@@ -41,6 +40,11 @@ def changed_commands(old: SiteSpec, new: SiteSpec) -> list[str]:
             others = [_quoted(one) for one in some.get(name, ()) if one not in kept.get(name, ())]
             made += [_modify(name, f"Preempt{sign}={','.join(others)}")] if others else []
     return made
+
+
+def preempt_mode(mode: str) -> str:
+    """What Slurm does to a preempted job: it has no checkpoints."""
+    return "requeue" if mode == "checkpoint" else mode
 
 
 def priorities(site: SiteSpec) -> dict[str, float]:
@@ -101,6 +105,6 @@ def _terms(site: SiteSpec, preempted: Mapping[str, Iterable[str]], express: str)
         yield _modify(express, f"MaxWall={duration(preemption.express)}")
     for name in dict.fromkeys(name for some in preempted.values() for name in some):
         yield _modify(name, f"GraceTime={preemption.grace:.0f}")
-        yield _modify(name, f"PreemptMode={PREEMPT_MODES.get(preemption.mode, preemption.mode)}")
+        yield _modify(name, f"PreemptMode={preempt_mode(preemption.mode)}")
         if preemption.exempt:
             yield _modify(name, f"PreemptExemptTime={duration(preemption.exempt)}")

@@ -28,7 +28,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from gridtune.optimize.studies.study import read_study
+from gridtune.optimize.studies.stored_study import read_study
 from gridtune.optimize.studies.tables import Run
 from tests.databases import VARIABLE, postgresql_database
 from tests.forked import command, waited, warm_up

@@ -33,7 +33,8 @@ from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objectiv
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Space
-from gridtune.optimize.studies.study import open_study, read_study, stored_settings
+from gridtune.optimize.studies.stored_study import read_study, stored_settings
+from gridtune.optimize.studies.study import open_study
 from gridtune.optimize.studies.tables import Run, identity
 from gridtune.scenarios import load
 from tests.benchmarks.kills import STORAGES, Clock, asked, ended, killed, place

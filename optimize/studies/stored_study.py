@@ -1,0 +1,199 @@
+"""Studies as they are found in a storage: nothing is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna import Study
+from optuna.storages import BaseStorage, JournalStorage
+from optuna.storages.journal import JournalFileBackend
+from optuna.trial import FrozenTrial
+from sqlalchemy import URL
+
+from gridtune.optimize.studies import databases
+from gridtune.optimize.studies.databases import reason, shown
+from gridtune.optimize.studies.places import (
+    is_url,
+    json_of,
+    kind_of,
+    located,
+    named,
+    study_place,
+    table_beside,
+)
+from gridtune.optimize.studies.tables import DatabaseTable, FileTable, Run, runs_of
+from gridtune.scenarios.errors import ScenarioError
+
+SETTINGS = "gridtune"  # the study's attribute that holds the settings of the search
+NUMBER, FAILURE = "number", "failure"  # attributes of trials
+
+
+@dataclass(frozen=True)
+class StoredStudy:
+    """What a search has left."""
+
+    name: str
+    settings: Mapping[str, Any]
+    runs: tuple[Run, ...]  # every run that is known, each once, in the order in which they ended
+    trials: dict[int, FrozenTrial]  # one for each configuration, by its number in the search
+    attributes: dict[str, Any]  # of the study, without the settings
+    study: Study = field(compare=False)  # as Optuna has it
+    notes: tuple[str, ...] = ()  # what was passed over, a line each
+
+
+def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool = False) -> StoredStudy:
+    """What a search has left. Nothing is written; SQLite may undo what a killed writer left half done.
+
+    Args:
+        where: folder of a search, journal, SQLite file, or URL; `#NAME` may follow.
+        name: of the study; needed only where there are several.
+        skip_broken: whether to pass over broken lines of the table.
+
+    Raises:
+        ScenarioError: there is no such study, there are several to choose from, or a line is broken.
+    """
+    if name is None:
+        where, name = named(where)
+    called = shown(where)
+    with looking(place_of(study_place(where)), called) as storage:
+        known = [] if storage is None else storage.names
+        wanted = known[0] if name is None and len(known) == 1 else name
+        found = None
+        if storage is not None and wanted in known:
+            found = storage.find(wanted, skip_broken=skip_broken)
+        if found is None:
+            several = name is None and known
+            problem = f"name one of its studies, as {called}#NAME" if several else "no such study"
+            raise ScenarioError(f"{called}: {problem}; it holds {', '.join(known) or 'none'}")
+        return found
+
+
+def stored_settings(where: str | Path | None, name: str, *, alone: bool = False) -> Mapping[str, Any] | None:
+    """The settings of a study that could be resumed; None if there is none. Nothing is changed.
+
+    A `ScenarioError` if it cannot be reached or resumed, or was made by something else; where it is to be
+    `alone`, also if there are others instead.
+    """
+    if where is None:
+        return None
+    with looking(place_of(where), shown(where)) as storage:
+        found = None if storage is None else storage.find(name)
+        if alone and storage is not None and found is None and (others := storage.names):
+            raise ScenarioError(f"{shown(where)}: holds the study {', '.join(others)}, not {name}")
+        return None if found is None else found.settings
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Where studies are kept."""
+
+    called: str  # as a user knows it
+    optuna: BaseStorage  # the studies
+    table: FileTable | DatabaseTable | None  # their runs; None in memory, where they are forgotten
+
+    @property
+    def names(self) -> list[str]:
+        """Of the studies that searches have made."""
+        summaries = optuna.get_all_study_summaries(self.optuna, include_best_trial=False)
+        return [one.study_name for one in summaries if isinstance(one.user_attrs.get(SETTINGS), dict)]
+
+    def find(self, name: str, *, skip_broken: bool = False) -> StoredStudy | None:
+        """The study of that name; None if there is none, or only the beginning of one.
+
+        A `ScenarioError` if it is of an earlier version or another program, or a line is broken.
+        """
+        if name not in optuna.get_all_study_names(self.optuna):
+            return None
+        assert self.table is not None
+        study = optuna.load_study(study_name=name, storage=self.optuna)
+        # A search that goes on writes runs, then their trial, then what it has found: the other way round
+        # nothing is read that lacks what it is made of.
+        attributes = dict(study.user_attrs)
+        stored = study.get_trials(deepcopy=False)
+        runs, notes = runs_of(self.table.lines(name), name, skip_broken=skip_broken)
+        if runs is None or not isinstance(attributes.get(SETTINGS), dict):
+            if runs == () and not attributes and not stored:
+                return None  # a search was killed while it made this
+            raise ScenarioError(
+                f"{self.called}: the study {name} was not made by this version of `gridtune search`; "
+                "choose another --study; optuna.load_study reads its trials"
+            )
+        names = study.metric_names or ()
+        if names and len(names) != len(study.directions):
+            raise ScenarioError(
+                f"{self.called}: the study {name} is damaged: "
+                f"{len(study.directions)} directions of {len(names)} objectives"
+            )
+        trials: dict[int, FrozenTrial] = {}
+        for trial in stored:
+            number = trial.user_attrs.get(NUMBER)  # those of others have none
+            if type(number) is int and trial.state.is_finished():
+                trials.setdefault(number, trial)
+        settings = attributes.pop(SETTINGS)
+        return StoredStudy(name, settings, runs, trials, attributes, study, notes)
+
+
+def place_of(where: str | Path) -> URL | Path:
+    """The database or the journal that a place is, be it there or not; something else is refused by name."""
+    if is_url(where):
+        return databases.url_of(str(where))
+    path, kind = located(where)
+    if kind == "sqlite":
+        return databases.url_of(path)
+    if kind not in ("nothing", "empty", "journal"):
+        raise ScenarioError(f"{path}: {kind}, not a journal of a search; it is left as it is")
+    return path
+
+
+def is_server(place: URL | Path) -> bool:
+    """Whether a place is a database on a server."""
+    return isinstance(place, URL) and databases.file_of(place) is None
+
+
+@contextmanager
+def looking(place: URL | Path, called: str) -> Iterator[Storage | None]:
+    """A storage to read from; None if there is nothing yet. A `ScenarioError` if it cannot be read."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    with one_line(called, "reached" if is_server(place) else "read"):
+        database = databases.open_for_reading(place) if isinstance(place, URL) else None
+        if database is not None:
+            try:
+                yield Storage(called, database, DatabaseTable(database.engine, called))
+            finally:
+                database.remove_session()
+                database.engine.dispose()
+        elif isinstance(place, Path) and kind_of(place) == "journal":
+            _check_lines(place)
+            journal = JournalStorage(JournalFileBackend(str(place)))  # writes nothing to a file that exists
+            yield Storage(called, journal, FileTable(table_beside(place)))
+        else:
+            yield None
+
+
+def _check_lines(journal: Path) -> None:
+    """Refuse a broken line by its number: Optuna passes over the last one, and writes on behind it."""
+    for number, line in enumerate(journal.read_bytes().split(b"\n")[:-1], start=1):
+        record = json_of(line)
+        if not (isinstance(record, dict) and "op_code" in record):
+            raise ScenarioError(f"{journal}: line {number} is broken; delete it")
+
+
+@contextmanager
+def one_line(called: str, done: str, remedy: str = "") -> Iterator[None]:
+    """Turn what a file system or database says into one line: what cannot be done, and the remedy."""
+    try:
+        yield
+    except ScenarioError:
+        raise
+    except ImportError as error:
+        brings = "`pip install 'gridtune[postgresql]'` brings that of PostgreSQL"
+        raise ScenarioError(
+            f"{called}: cannot be used: {reason(error)}; install its driver; {brings}"
+        ) from error
+    except Exception as error:  # each driver has its own, and Optuna takes what is stored on trust
+        raise ScenarioError(f"{called}: cannot be {done}: {reason(error)}{remedy}") from error
