@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import replace
 
 import mesa
@@ -14,6 +15,7 @@ from gridtune.optimize.api.search import search as made_search
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.frame import columns
 from gridtune.optimize.search import search
+from gridtune.optimize.search_space.problem import objectives_of
 from gridtune.scenarios import ScenarioError, shipped_text, simulate
 from gridtune.scenarios.api.experiment import load
 from gridtune.scenarios.api.sweep_result import sweep
@@ -215,3 +217,21 @@ def test_metrics_of_the_program_can_be_left_to_another_process():
 def test_names_must_be_possible():
     with pytest.raises(MetricError, match="letters, digits and underscores"):
         metric("waiting.p95", unit="s", direction="minimize")
+
+
+def test_the_metric_of_the_page_is_the_wait_in_one_queue_and_may_be_searched(tmp_path):
+    page = (ROOT / "docs" / "writing-a-metric.md").read_text(encoding="utf-8")
+    (source,) = re.findall(r'^```python title="debug.py"\n(.*?)^```$', page, re.MULTILINE | re.DOTALL)
+    (tmp_path / "debug.py").write_text(source, encoding="utf-8")
+    rows = ["id,submit,start,end,procs,walltime,user,queue"]
+    rows += [f"{k},{60 * k},{60 * k},{60 * k + 90},1,100,u,{'debug' if k % 2 else 'long'}" for k in range(80)]
+    (tmp_path / "log.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (tmp_path / "mine.toml").write_text(
+        'title = "A queue"\nplugins = ["debug.py"]\nhorizon = 5000.0\n'
+        '[[site]]\nname = "cluster"\nnodes = 1\npolicy = "fcfs"\n'
+        '[[workload]]\nname = "log"\nkind = "trace"\ntrace = "log.csv"\n',
+        encoding="utf-8",
+    )
+    metrics = simulate(load(str(tmp_path / "mine.toml"), allow_plugins=True)).metrics
+    assert metrics["debug_wait"].value == pytest.approx(metrics["waited_p95.queue-debug"].value) != 0
+    assert objectives_of(["debug_wait"])[0].unit == "s"

@@ -36,7 +36,8 @@ def no_metric(name: str) -> ScenarioError:
     """What to say of a metric that there is not."""
     if definition(name) in LOGGED_METRICS.values():
         return ScenarioError(
-            f"{name[:60]}: guards and harms look at it, but it cannot be an objective or limit"
+            f"{name[:60]}: guards and harms look at it, but it cannot be an objective or limit; "
+            "docs/writing-a-metric.md has a metric that can"
         )
     near = get_close_matches(name, METRICS, n=3, cutoff=0.4)
     if get_close_matches(name, near[:1]):

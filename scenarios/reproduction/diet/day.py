@@ -137,7 +137,7 @@ def irregular(bench: Workbench, name: str, figure: str, number: int) -> list[Cla
         hypothesis(
             "D6c",
             name,
-            "DIET-ethic tunes itself: whatever its n_submit, legacy does not dominate DIET-ethic",
+            "DIET-ethic tunes itself: legacy with any n_submit does not dominate it",
             source,
             *(
                 Finding(f"{n} does", share([made.dominates(n, k) for k in days]), high=0.5, strict=True)

@@ -43,7 +43,7 @@ def evolution(bench: Workbench) -> list[Claim]:
             hypothesis(
                 known,
                 "evolution",
-                f"under {name}, all 60 nodes are busy at the same time for {PHASE:g} s or longer",
+                f"under {name}, all 60 slots are busy at the same time for {PHASE:g} s or longer",
                 "figure 7",
                 Finding(
                     f"{PHASE:g} s or more with 60 running",
@@ -62,13 +62,13 @@ def evolution(bench: Workbench) -> list[Claim]:
             "under pull, few tasks wait at the sites",
             "figure 7b",
             always("at most 6 at each of 3 sites", [queued <= 18 for queued in pull["most_queued"]]),
-            reason="site agents ask for no task while 6 tasks wait (`availability_epsilon` 0.3, times 20 "
-            "nodes)",
+            reason="site agents ask for no task while 6 or more tasks wait (`availability_epsilon` 0.3, "
+            "times 20 slots)",
         ),
         hypothesis(
             "P1d",
             "evolution",
-            "while all nodes are busy, the number of tasks that wait at sites is constant under pull, not "
+            "while all slots are busy, the number of tasks that wait at sites is constant under pull, not "
             "under push",
             "figure 7",
             Finding(

@@ -110,7 +110,7 @@ def _times(made: Made) -> list[Claim]:
             "on shared sites, the last task ends earliest under push (update period 0)",
             source,
             *makespans,
-            reason=f"it ends {makespans[-1].estimate.value:.0f} s later (all tasks take about 14,000 s) than "
+            reason=f"it ends {makespans[-1].estimate.value:.0f} s later (of about 14,000 s in all) than "
             "with filling pilots, which keep their nodes while local jobs queue",
         ),
         hypothesis(
@@ -209,8 +209,8 @@ def _queries(made: Made) -> list[Claim]:
             source,
             *uneven,
             reason=f"in {sum(one.estimate.value > 0 for one in uneven)} of {len(uneven)} cases (two kinds of "
-            "pilots on two kinds of sites), they are spread less evenly: the coefficient of variation of "
-            f"their number in 500 s is up to {max(one.estimate.value for one in uneven):.2f} larger",
+            "pilots on two kinds of sites), they vary more: the coefficient of variation of the numbers "
+            f"of queries per 500 s is up to {max(one.estimate.value for one in uneven):.2f} larger",
         ),
         contradiction(
             "P8d",

@@ -67,7 +67,7 @@ def services(bench: Workbench) -> list[Claim]:
         definition(
             "P0b",
             "services",
-            "a model without the batch system's delays gives wrong response times; "
+            "a model without delays of a site's scheduler gives wrong response times; "
             "constant delays correct most of the error",
             "section 6.3, figure 6",
             Finding(

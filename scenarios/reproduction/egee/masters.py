@@ -63,7 +63,7 @@ def itu(bench: Workbench) -> list[Claim]:
             "all tasks of `egee/diane-itu` together take about 4000 s",
             "figure 10",
             Finding("makespan, s", makespan, 3600.0, 4400.0),
-            reason="the tolerance is 10 %",
+            reason="only part of the interval is within 10 % of that",
         ),
         hypothesis(
             "R7b",

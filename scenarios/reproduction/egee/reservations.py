@@ -143,7 +143,7 @@ def reservations(bench: Workbench, name: str, figure: str, caps: tuple[int, int]
                 "slow-down at most 2.5 (slots per processor)", [x <= 2.5 + 1e-6 for x in made["slowdown"]]
             ),
             Finding("worst slow-down of a run", quantile(made["slowdown"]), high=2.5 + 1e-6),
-            reason="the jobs on a processor share it evenly, and are no more than its slots",
+            reason="a slot has at most one job, and the jobs of a processor share it evenly",
         ),
         definition(
             "R5",
@@ -151,6 +151,6 @@ def reservations(bench: Workbench, name: str, figure: str, caps: tuple[int, int]
             "a class that fills its slots receives at least its share",
             "section 3.2",
             always("no class receives less", [excess >= -1e-9 for excess in made["excess"]]),
-            reason="the jobs on a processor share it evenly, and are no more than its slots",
+            reason="a slot has at most one job, and the jobs of a processor share it evenly",
         ),
     ]
