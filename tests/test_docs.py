@@ -196,7 +196,7 @@ def test_claims_that_differ_in_a_remark_are_a_row_and_what_was_measured_is_left_
         "| A | fallback gains (all sizes; above 4 h), if late | met |",
         "| B, C | a task (B: it stays; C: it is rejected) | met |",
         "| D | w | **undecided**: the load is 2 s |",
-        "| E | errors stay, *control theory* | met |",
+        "| E | *control theory*: errors stay | met |",
     ]
 
 

@@ -355,8 +355,8 @@ def test_the_reason_is_told_where_nothing_is_recommended():
 @pytest.mark.parametrize(
     ("metric", "said"),
     [
-        (EXCESS_LOSS, "Excluded, against the baseline: 1 loses more"),
-        (EXCESS_WAIT, "Excluded, against the baseline: 1 lets some jobs"),
+        (EXCESS_LOSS, "Excluded: 1 loses more mandatory work than the baseline"),
+        (EXCESS_WAIT, "Excluded: 1 lets some jobs wait much longer than the baseline"),
     ],
 )
 def test_a_guard_is_introduced_only_where_it_excludes_something(metric, said):
@@ -458,6 +458,9 @@ def test_hostile_and_long_names_of_a_log_keep_to_a_line():
 
 def test_harm_is_told_in_words():
     assert harm_text(Harm("best_effort_work", "s", 100.0, 70.0, -40, -20)).endswith("30 % lower")
+    assert (
+        harm_text(Harm("waited_day", "jobs", 50, 61, 9, 13)) == "22 % more jobs that waited longer than a day"
+    )
     assert harm_text(Harm("goodput", "", 0.5, 0.4, -0.2, -0.05)).endswith("10 points lower")
     assert "100 points" in harm_text(Harm("sdj_rejection", "", 0.001, 0.998, 0.9, 1.0))
     assert "0 -> 3" in harm_text(Harm("lost_jobs", "jobs", 0.0, 3.0, 1.0, 5.0))
@@ -558,10 +561,10 @@ def test_what_the_guards_exclude_is_told_in_one_sentence(found):
         return caveats(front(archive))
 
     assert excluded(0) == []
-    assert excluded(1) == ["Excluded, against the baseline: 1 loses more mandatory work (--allow-loss)"]
+    assert excluded(1) == ["Excluded: 1 loses more mandatory work than the baseline (--allow-loss)"]
     (both,) = excluded(3, 2)
-    assert "3 lose more mandatory work (--allow-loss), 2 let some jobs wait" in both
-    assert both.endswith("wait much longer (--allow-starvation)")
+    assert "3 lose more mandatory work than the baseline (--allow-loss), 2 let some jobs" in both
+    assert both.endswith("longer than the baseline (--allow-starvation)")
 
 
 def test_changes_are_of_all_configurations_but_the_baseline_and_scenarios_only_where_there_are_several(found):
@@ -636,7 +639,7 @@ def test_runs_of_the_search_are_explained_where_a_configuration_has_no_others():
     for some, said in ((validation, False), ([None, validation[1]], True)):
         configurations = [((0.5, 0.6), (10.0, 11.0)), ((0.1, 0.2), (20.0, 21.0))]
         found = plain(*configurations, baseline=0, validation=some)
-        assert ("`search`: not checked" in front_text(found, listed(found), 200)) == said
+        assert ("of the search, no checks" in front_text(found, listed(found), 200)) == said
 
 
 def test_baseline_and_recommendations_have_the_runs_of_their_comparison(found):

@@ -131,8 +131,8 @@ def claims(made: dict[str, Any]) -> str:
             remarks = [f"{name}: {remark}" for name, remark, _ in same]
         text = f"{before}({'; '.join(remarks)}){after}" if remarks else before
         others = [source for source in sources if several and not _in_paper(source)]
-        source = f", *{'; '.join(others)}*" if others else ""
-        rows.append(_row(", ".join(names), text + source, said))
+        source = f"*{'; '.join(others)}*: " if others else ""
+        rows.append(_row(", ".join(names), source + text, said))
     return "\n".join([*rows, ""]) + "\n"
 
 

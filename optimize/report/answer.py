@@ -238,8 +238,8 @@ def caveats(front: Front) -> list[str]:
         guards = [guard for guard in front.archive.constraints if guard.metric == metric]
         count = len(infeasible(front, guards)) if guards else 0
         if count:
-            told.append(f"{count} {one if count == 1 else many} ({option})")
-    excluded = [f"Excluded, against the baseline: {', '.join(told)}"] if told else []
+            told.append(f"{count} {one if count == 1 else many} than the baseline ({option})")
+    excluded = [f"Excluded: {', '.join(told)}"] if told else []
     if later := ", ".join(map(str, sorted(front.archive.broken))):
         excluded.append(f"Excluded in later checks (further seeds, replays of logs): {later}")
     reasons = Counter(one.reason for one in front.archive.failed).most_common(1)

@@ -11,6 +11,8 @@ from gridtune.optimize.records.recommendation import LEAST_HARM, Harm, Recommend
 from gridtune.optimize.report.numbers import MANY, amount, is_logarithm, plain
 from gridtune.plain_text import counted, escaped
 
+COUNTED = {"jobs", "users", "kills", "tasks", "preemptions"}  # units of metrics
+
 
 def all_harms(one: Recommendation) -> list[Harm]:
     """What a recommendation makes worse by more than a tenth: its `harms`, then objectives."""
@@ -78,4 +80,7 @@ def harm_text(one: Harm) -> str:
     if one.baseline <= 0 or one.mean / one.baseline >= MANY:
         metric = Objective(one.metric, "minimize", one.unit)
         return f"{name} {amount(one.baseline, metric)} -> {amount(one.mean, metric)}{where}"
-    return f"{name} {abs(100 * gap / one.baseline):.0f} % {way}{where}"
+    size = f"{abs(100 * gap / one.baseline):.0f} %"
+    if one.unit in COUNTED:
+        return f"{size} {'fewer' if gap < 0 else 'more'} {name}{where}"
+    return f"{name} {size} {way}{where}"

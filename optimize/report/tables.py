@@ -70,7 +70,7 @@ def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator
         yield "P: estimated probability that no other dominates it"
     known = [row.evaluation for row in some if row.evaluation and not row.advice]
     if front.validated and not all(one.validation_replications for one in known):
-        yield "runs: simulations that checked it, with new random numbers; `search`: not checked"
+        yield "runs: checks with new random numbers (`search`: runs of the search, no checks)"
     shown = {row.number for row in some}
     hidden = sum(one.number not in shown for one in front.on_front)
     if hidden:

@@ -88,8 +88,8 @@ def doubts(scenario: Scenario, longest: float | None) -> Iterator[str]:
         drawn = _drawn(one, count)
         if count < ENOUGH:
             yield (
-                f"{counted(count, 'whole week')} of {one.trace}: fewer than {ENOUGH} may hide harm "
-                "that later weeks show"
+                f"{one.trace} has {counted(count, 'whole week')}: with fewer than {ENOUGH}, harm in later "
+                "weeks may go unseen"
             )
         if longest is not None and drawn * WEEK < LONG * longest:
             yield (

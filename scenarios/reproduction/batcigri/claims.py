@@ -342,7 +342,7 @@ def logged(bench: Workbench) -> list[Claim]:
                 high=1,
                 strict=True,
             ),
-            reason="this is the prediction error of the model, divided by that of the assumption",
+            reason="so many times the error of the assumption has that of the model",
         ),
         hypothesis(
             "G10d",

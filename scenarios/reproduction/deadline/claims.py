@@ -28,17 +28,17 @@ PAPER = Paper(
         Experiment(
             "fig4b",
             "Fallback among random priorities",
-            partial(with_priority, name="fig4b", part="b", tasks="all sizes"),
+            partial(with_priority, name="fig4b", part="b", tasks="with all sizes"),
         ),
         Experiment(
             "fig4c",
             "Fallback among short tasks",
-            partial(with_priority, name="fig4c", part="c", tasks="below 15 min"),
+            partial(with_priority, name="fig4c", part="c", tasks="with tasks below 15 min"),
         ),
         Experiment(
             "fig4d",
             "Fallback among long tasks",
-            partial(with_priority, name="fig4d", part="d", tasks="above 4 h"),
+            partial(with_priority, name="fig4d", part="d", tasks="with tasks above 4 h"),
         ),
         Experiment("limits", "Where fallback does harm", limits),
         Experiment("agents", "Several agents, load correction and fallback", agents),

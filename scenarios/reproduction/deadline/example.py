@@ -53,7 +53,7 @@ def _example(run: Run, letters: str, reading: str) -> list[Claim]:
         hypothesis(
             f"P1{letters[0]}",
             "example",
-            f"task 1 goes to server S1; task 4 displaces it to S2, and task 5 to S3{reading}",
+            f"task 1 goes to server S1; task 4 moves it to S2; then task 5 moves it to S3{reading}",
             "section 4.3",
             Finding(
                 "decisions as in the paper, one after the other",

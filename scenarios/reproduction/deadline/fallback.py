@@ -175,7 +175,7 @@ def with_priority(bench: Workbench, name: str, part: str, tasks: str) -> list[Cl
                 source,
                 *(curves.gain(count, low=0) for count in counts),
                 reason=f"the paper states neither sizes nor N. With gridtune's, {late:.0%} of "
-                f"{many} tasks are late without fallback, so fallback could gain no more",
+                f"{many} tasks are late without fallback: it can gain at most these",
             ),
             hypothesis(
                 ids[1],

@@ -60,12 +60,12 @@ def deterioration(bench: Workbench) -> list[Claim]:
         ),
         claim(
             "P9b",
-            "with all faults, response times are shorter than under push (with pilots)",
+            "with all faults, response times (with pilots) are shorter than under push",
             *slower(broken, pilots),
         ),
         claim(
             "P9c",
-            "with all faults, response times are shorter than under push (under pull)",
+            "with all faults, response times (under pull) are shorter than under push",
             *slower(broken, ["pull"]),
         ),
         claim(
