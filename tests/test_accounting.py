@@ -320,6 +320,9 @@ def test_cancelled_jobs_wait_and_run_until_they_are_cancelled(tmp_path):
     assert (second.state, second.end) == ("cancelled", 50)
     assert (fourth.state, fourth.start, fourth.end) == ("cancelled", 100, 403)
     assert run.metrics["lost_jobs"].value == 0
+    limited = simulate(replay.override({"site.cluster.queue": [{"name": "all", "max_runtime": 300.0}]}))
+    assert limited.record.placeholders[1].state == "expired"
+    assert limited.metrics["killed_by_limit"].value == 0, "what was cancelled counts in no metric"
     dropped = simulate(replay.override({"workload.cancelled": "drop"}))
     assert [(job.start, job.end) for job in dropped.record.jobs] == [(0, 100), (100, 130), (130, 140)]
     assert not dropped.record.placeholders

@@ -175,6 +175,17 @@ def test_a_queue_is_a_tier_unless_it_is_a_factor():
     assert tier == [0, 10, 71, 70]
     assert blended == [0, 10, 70, 79]
 
+    def starts(policy, *some):
+        both = [Queue(name, rank, max_runtime=end, factor=weight) for name, rank, end, weight in some]
+        return [job.start for job in play(works, 1, policy, queues=both).record.jobs]
+
+    # A factor beside equal tiers decides nothing without a weight, and with one as a priority would.
+    equal = ("short", 1.0, 5.0, 2.0), ("long", 1.0, inf, 1.0)
+    assert starts({"kind": "priority"}, *equal) == starts({"kind": "fcfs"}, *equal) == [0, 10, 70, 79]
+    assert starts(factor | {"weight_queue": 1e6}, *equal) == tier
+    # Tiers stay tiers where the factors are weighed.
+    assert starts(factor, ("short", 2.0, 5.0, 1.0), ("long", 1.0, inf, 2.0)) == tier
+
 
 def test_classes_have_a_quality_of_service():
     made = load("batch/replay").override(

@@ -3,6 +3,7 @@
 import json
 import random
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,7 +21,7 @@ from gridtune.scenarios.calibration.replays import Replays
 from gridtune.scenarios.calibration.report import _verdict, report_lines
 from gridtune.scenarios.calibration.waits import WEEK, GoodnessOfFit, LoggedWaits, persistence
 from gridtune.scenarios.calibration.written import scenario_text, widened
-from gridtune.scenarios.commands.calibrate import run_calibration
+from gridtune.scenarios.commands.calibrate import _from, run_calibration
 from gridtune.scenarios.simulation.classes import promises
 from tests.facts import missing
 from tests.test_cli import gridtune, refused
@@ -241,6 +242,15 @@ def test_the_policy_of_the_site_is_tried_and_told_where_another_is_the_baseline(
     same = replace(found, best=found.own)
     assert "not gains" not in " ".join(report_lines(same))
     assert "start" not in scenario_text(same, slurm=True)
+
+
+def test_a_log_is_named_as_it_is_found_from_the_folder_of_the_scenario(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.txt").touch()
+    assert _from(Path("sub"), "mine.txt") == "../mine.txt"
+    assert _from(Path(), "mine.txt") == "mine.txt"
+    assert _from(Path("sub"), str(tmp_path / "mine.txt")) == str(tmp_path / "mine.txt")
+    assert _from(Path("sub"), "KTH-SP2.swf") == "KTH-SP2.swf", "of a folder of traces"
 
 
 def calibrated_as(values):

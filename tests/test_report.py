@@ -149,6 +149,7 @@ def test_the_answer_fits_24_lines_of_80_columns(found):
     assert "40 configurations" in lines[0] or "42 configurations" in lines[0]
     assert "3 min 13 s" in lines[0]
     assert "gridtune front results/x --export A > a.toml" in said
+    assert "gridtune front 'Süche 1' --export A > a.toml" in answer(found, 80, study="Süche 1")
     assert "waiting time of optional requests (mean) 50 s -> 3.17 min" in " ".join(said.split())
     for one in found.archive.recommendations:
         assert any(line.startswith(f"{one.letter} ") for line in lines)

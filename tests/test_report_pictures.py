@@ -162,7 +162,7 @@ def test_parameters_that_are_the_same_on_the_whole_front_have_no_axis():
 def test_one_objective_is_drawn_in_the_order_of_the_search():
     (axes,) = draw(few(), "pairs").axes
     assert axes.get_xlabel() == "number of the configuration"
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["dominated", "Pareto front"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["not on the front", "Pareto front"]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ from random import Random
 
 import pytest
 
+import gridtune as gt
 from gridtune.model.batch.priority import HIGHEST
-from gridtune.scenarios import ScenarioError, load, simulate
+from gridtune.optimize.commands.front import exported
+from gridtune.scenarios import ScenarioError, load, shipped_text, simulate
 from gridtune.scenarios.calibration.logs import qos_of
 from gridtune.scenarios.slurm import slurm_changes, slurm_seed
 from gridtune.scenarios.slurm.conf import QOS_COLUMNS, host_names, read_conf, seconds
@@ -338,8 +340,11 @@ def test_tiers_stay_tiers_and_job_factors_are_weighed(tmp_path):
     assert "weight_queue" not in seed.policy
     assert any("the tiers decide" in line for line in seed.without)
     equal = slurm_seed(_written(tmp_path, "equal", head + "\n".join(rows).replace("PriorityTier=9 ", "")))
-    assert [queue["priority"] for queue in equal.site["queue"]] == [2.0, 1.0]
+    assert [(queue["priority"], queue["factor"]) for queue in equal.site["queue"]] == [(1.0, 2.0), (1.0, 1.0)]
     assert equal.policy["weight_queue"] == 50.0
+    replay = load("batch/replay").override({"site.cluster.queue": equal.site["queue"]})
+    strict = slurm_changes(load("batch/replay"), replay.override({"site.cluster.policy": "fcfs"})).lines
+    assert "PartitionName=a MaxTime=0-00:10:00 PriorityTier=1 PriorityJobFactor=2" in strict
 
 
 def test_words_of_default_hold_for_what_follows_it(tmp_path):
@@ -408,8 +413,9 @@ def test_a_weight_that_changes_is_told_with_those_that_it_is_weighed_against(as_
     ]  # fmt: skip
     assert not made.commands
     kept = ["limits of users that count jobs of all QOS together", "limits of users' processors"]
-    assert [line.partition(":")[0] for line in made.without[:-2]] == kept
-    assert made.without[-2].startswith("every short job is express")  # what the baseline has, too
+    assert [line.partition(":")[0] for line in made.without[:-3]] == kept
+    assert made.without[-3].startswith("every short job is express")  # what the baseline has, too
+    assert made.without[-2].startswith("short jobs preempt jobs of every QOS")
     assert made.without[-1].startswith("victims: of the lowest level, the youngest first")
     assert "scale your other weights" in made.text()
 
@@ -841,6 +847,24 @@ def test_who_preempts_nobody_in_slurm_has_no_line(tmp_path):
         seed = slurm_seed(conf, qos, {"low", "high"})
         assert not seed.site
         assert not [one for one in seed.without if "preempt=" in one or "WeightQOS" in one]
+
+
+def test_short_jobs_preempt_every_qos_that_the_policy_knows():
+    weighed = {"kind": "priority", "weight_qos": 1.0, "qos": {"high": 9.0, "low": 2.0}}
+    replay = load("batch/replay").override({"site.cluster.policy": weighed})
+    made = slurm_changes(replay, replay.override({"site.cluster.preemption.express": 900.0})).commands
+    assert "modify qos express set Preempt+=normal,high,low" in made
+    assert {f"modify qos {name} set PreemptMode=requeue" for name in ("normal", "high", "low")} <= {*made}
+
+
+def test_exported_lines_change_the_policy_of_slurm_conf_where_the_baseline_is_another(tmp_path):
+    text = shipped_text("batch/replay").replace('policy = "easy"', 'policy = "fcfs"')
+    path = tmp_path / "site.toml"
+    own = '{ "site.cluster.policy" = "priority", "site.cluster.policy.favour" = "small" }'
+    for start in ("", f"start = [{own}]\n"):
+        path.write_text(text.replace("[search]\n", f"[search]\n{start}"), encoding="utf-8")
+        study = gt.search(gt.load(path), budget=1, replications=1, jobs=1)
+        assert ("PriorityType=priority/basic" in exported(study, "baseline")) == bool(start)
 
 
 def test_an_existing_qos_keeps_its_name_and_a_new_one_has_the_limits_of_others():

@@ -224,7 +224,7 @@ class Executions(dict[int, Execution]):
         job.expire(
             self._agenda.now, (execution.end - job.start - execution.overhead) * execution.placement.speed
         )
-        self.grid.record.counters["killed_by_limit"] += 1
+        self.grid.record.counters["killed_by_limit"] += job.runtime < inf  # a placeholder is no job
         self._ended(job)
 
 

@@ -247,9 +247,10 @@ class Priority(BatchPolicy):
         """All that wait and that some order of them would admit, the first to be served first."""
         if cluster.depth == 1:
             return [job for waiting in cluster.lanes.values() for job in waiting.values()]
-        tiers = self.rule != "multifactor" or self.weight_queue == 0
+        weighed = self.rule == "multifactor" and self.weight_queue != 0
+        tiers = not weighed or any(queue.factor is not None for queue in cluster.queues)
         keys: list[tuple[float, float, float, int, Job]] = []
-        best = max((queue.priority for queue in cluster.queues), default=0.0)
+        best = max((queue.weighed for queue in cluster.queues), default=0.0)
         score = RULES.get(self.rule)
         factors = self._factors(cluster, now)
         shares = self._fair_shares(cluster, now) if self.fair else {}
@@ -257,7 +258,7 @@ class Priority(BatchPolicy):
             tier = lane.rank if tiers else 0.0
             base = self.weight_fairshare * shares.get(lane.owner, 0.0)
             if best > 0:
-                base += self.weight_queue * cluster.queues[lane.queue].priority / best
+                base += self.weight_queue * cluster.queues[lane.queue].weighed / best
             for job in cluster.hopeful(waiting.values()):
                 value = score(job, now) if score is not None else base + factors(job)
                 keys.append((tier, -value, job.queued, job.id, job))

@@ -19,6 +19,8 @@ class Queue:
     Attributes:
         name: of the queue.
         priority: queues of higher priority are served first, those of equal one together.
+        factor: what `weight_queue` of the policy `priority` weighs; None for the priority, which then
+            decides by itself only where it has no weight.
         slots: processors that its jobs may hold together; infinite by default.
         max_runtime: t_max, s that a job may run; a job that asks for more is refused, one that runs
             longer is killed.
@@ -39,6 +41,12 @@ class Queue:
     quota: Quota = Quota()
     groups: frozenset[str] = frozenset()
     partition: bool = False
+    factor: float | None = None
+
+    @property
+    def weighed(self) -> float:
+        """What `weight_queue` weighs."""
+        return self.priority if self.factor is None else self.factor
 
     @property
     def limit(self) -> float:

@@ -171,7 +171,7 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
         files = ", ".join(scenario.plugins)
         lines.append(f"It needs {files}: keep it in {scenario.base}, or take these files along")
     lines.append(f"Written by gridtune {version_of('gridtune') or 'from its sources'}")
-    lines += _slurm(study.scenario, scenario)
+    lines += _slurm(_in_use(study), scenario)
     comments = "".join(f"# {escaped(line)}\n" for line in lines)
     return f"{comments}\n{tomli_w.dumps(document)}"
 
@@ -180,6 +180,13 @@ def _chosen(front: Front, name: str, full: bool) -> Row:
     """A configuration; of a recommendation, on request, the one that it was made from."""
     origins = {one.letter: str(one.origin) for one in front.archive.recommendations if full}
     return find_configuration(front, origins.get(name.strip().upper(), name))
+
+
+def _in_use(study: Study) -> Scenario:
+    """The scenario with the policy of slurm.conf, where `calibrate` wrote that of another."""
+    known = study.scenario.spec.searching.start
+    own = known[0] if known else {}
+    return study.scenario.override(own if "priority" in own.values() else {})
 
 
 def _slurm(before: Scenario, after: Scenario) -> Iterator[str]:

@@ -31,7 +31,7 @@ from gridtune.optimize.report.recommended import (
     is_main,
     why_none,
 )
-from gridtune.plain_text import counted
+from gridtune.plain_text import argument, counted
 from gridtune.scenarios.results.text import Styled, text_table, wrapped
 
 LINES = 24
@@ -252,7 +252,8 @@ def _next_steps(front: Front, study: str, page: Path | None) -> list[str]:
     if not study:
         return ["Nothing was saved: give `--out DIR` to look at the front and use a configuration."]
     if not front.on_front:
-        return [f"What comes nearest: gridtune front {study}"]
+        return [f"What comes nearest: gridtune front {argument(study)}"]
+    study = argument(study)
     advice = [one.letter for one in front.archive.recommendations[:1]]
     steps = {f"{one} in detail": f"gridtune front {study} --export-diff {one}" for one in advice}
     steps |= {f"Use {one}": f"gridtune front {study} --export {one} > {one.lower()}.toml" for one in advice}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +81,8 @@ def run_calibration(
         lines += wrapped(said, terminal_width())
     if out is not None and kept is not None:
         check_absent(out)  # still
-        replace_text(out, scenario_text(found, last, slurm=slurm is not None))
+        named = replace(found, traces=[_from(out.parent, one) for one in traces])
+        replace_text(out, scenario_text(named, last, slurm=slurm is not None))
         kept.remove()
         lines.append(f"{out}: written; `gridtune search {argument(out)}` goes on from it")
         if len(traces) > 1:
@@ -89,6 +92,12 @@ def run_calibration(
         made["slurm"] = {"policy": seed.policy, "site": seed.site, "without": list(seed.without)}
         made["slurm"]["denied"] = found.denied
     return made, lines
+
+
+def _from(folder: Path, log_file: str) -> str:
+    """A log as a scenario in a folder names it; one that is found by its name alone keeps it."""
+    path = Path(log_file)
+    return os.path.relpath(path, folder) if path.is_file() and not path.is_absolute() else log_file
 
 
 def slurm_lines(conf: Path, seed: SlurmSeed) -> Iterator[str]:

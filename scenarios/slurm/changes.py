@@ -23,7 +23,7 @@ from gridtune.scenarios.slurm import known
 from gridtune.scenarios.slurm.commands import changed_commands, preempt_mode, priorities
 from gridtune.scenarios.slurm.conf import duration
 from gridtune.scenarios.systems.replay import sized
-from gridtune.scenarios.tables.batch import NO_LIMIT, SiteSpec
+from gridtune.scenarios.tables.batch import NO_LIMIT, QueueSpec, SiteSpec
 
 LONGEST_WINDOW = 43_200  # min, the most that bf_window may be
 DAY = 1440  # min, the bf_window of a Slurm of which nothing is said
@@ -45,7 +45,7 @@ TOLD = {  # settings of a site that have lines, or are said to have none
     },
     "quota": {"user_running", "user_slots", "user_share"},
     "preemption": {"express", "mode", "grace", "exempt", "qos"},
-    "queue": {"name", "max_runtime", "priority"},
+    "queue": {"name", "max_runtime", "priority", "factor"},
 }  # fmt: skip
 GANGS = "SUSPEND,GANG"  # Slurm suspends by gang scheduling alone
 
@@ -204,11 +204,17 @@ def _backfill(policy: Policy) -> Iterator[str]:
 
 def _partitions(site: SiteSpec) -> list[str]:
     weighed = isinstance(site.policy, Priority) and site.policy.weight_queue
-    key = "PriorityTier=1 PriorityJobFactor" if weighed else "PriorityTier"  # different tiers would decide
     return [
-        f"PartitionName={one.name} MaxTime={duration(one.max_runtime)} {key}={round(one.priority)}"
+        f"PartitionName={one.name} MaxTime={duration(one.max_runtime)} {_rank(one, bool(weighed))}"
         for one in site.queue
     ]
+
+
+def _rank(queue: QueueSpec, weighed: bool) -> str:
+    """What says of a partition which jobs come first; different tiers decide before all weights."""
+    if queue.factor is not None:
+        return f"PriorityTier={round(queue.priority)} PriorityJobFactor={round(queue.factor)}"
+    return f"PriorityTier={'1 PriorityJobFactor=' * weighed}{round(queue.priority)}"
 
 
 def _without(site: SiteSpec) -> Iterator[str]:
@@ -218,13 +224,14 @@ def _without(site: SiteSpec) -> Iterator[str]:
     limited = limits or quota.user_share < 1
     express = site.preemption is not None and site.preemption.express > 0
     named = site.preemption is not None and any(site.preemption.qos.values())
-    if limited and (express or named):
-        yield "limits of users that count jobs of all QOS together: a QOS counts its own jobs only"
+    if limited:
+        yield "limits of users that count jobs of all QOS together: each QOS has its own, and counts its jobs"
     if policy.kind in ("easy", "fair-share"):
         yield "one job has a reservation, planned whenever a job ends; Slurm plans every bf_interval seconds"
     if policy.kind == "conservative":
         yield "all jobs are planned whenever one ends; Slurm plans some, every bf_interval seconds"
     of_queues = {f"queue {queue.name}": queue.priority for queue in site.queue}
+    of_queues |= {f"queue {one.name} (factor)": one.factor for one in site.queue if one.factor is not None}
     of_qos = {f"QOS {name}": priority for name, priority in priorities(site).items()}
     for name, priority in (of_queues | of_qos).items():
         if priority != round(priority):
@@ -256,6 +263,8 @@ def _without(site: SiteSpec) -> Iterator[str]:
         yield "limits of users' processors: if a job waits for one, its user's later jobs wait; not in Slurm"
     if express:
         yield "every short job is express; in Slurm, grant the QOS, and request it (e.g. by job_submit)"
+    if express and not named:
+        yield "short jobs preempt jobs of every QOS; in Slurm, `Preempt` of `express` has to name each"
     if express and named:
         yield "short jobs of each QOS are a level above its others; in Slurm, all have the QOS `express`"
     if site.preemption is not None and _mode(site) != "off":

@@ -56,7 +56,8 @@ def priorities(site: SiteSpec) -> dict[str, float]:
 
 def _levels(site: SiteSpec) -> dict[str, float]:
     """Levels of QOS; unless another is said, Slurm's own has the lowest."""
-    return {"normal": 0.0} | ({} if site.preemption is None else site.preemption.qos)
+    known = {"normal": 0.0} | dict.fromkeys(priorities(site), 0.0)
+    return known | ({} if site.preemption is None else site.preemption.qos)
 
 
 def _preempted(site: SiteSpec, levels: Mapping[str, float], express: str) -> dict[str, list[str]]:

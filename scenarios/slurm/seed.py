@@ -137,10 +137,11 @@ def _queues(conf: SlurmConf, *, planned: bool) -> Iterator[dict[str, Any]]:
         if _closed(conf, line):
             continue
         made: dict[str, Any] = {"name": line["partitionname"]}
-        factor = "PriorityJobFactor" if by_factor else "PriorityTier"
-        priority = number(line, factor, "1", f"PartitionName={line['partitionname']}")
+        where = f"PartitionName={line['partitionname']}"
         limit, size = seconds(line.get("maxtime", "UNLIMITED")), conf.processors(line["nodes"])
-        made["priority"] = priority
+        made["priority"] = number(line, "PriorityTier", "1", where)
+        if by_factor:
+            made["factor"] = number(line, "PriorityJobFactor", "1", where)
         if not isinf(limit):
             made["max_runtime"] = limit
         if size is not None and size != whole:

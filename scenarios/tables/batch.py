@@ -67,6 +67,9 @@ class QueueSpec(Table):
 
     name: Name
     priority: float = number(0.0, "none", "queues of higher priority are served first, equal ones together")
+    factor: float | None = number(
+        None, "none", "what `weight_queue` of the policy `priority` weighs; left out, the priority", ge=0
+    )
     slots: float = number(inf, "count", "slots that its jobs may hold together", ge=1)
     partition: bool = Field(
         default=False,

@@ -148,6 +148,9 @@ def varied(table: pd.DataFrame, front: Front) -> list[str]:
     def effect(path: str) -> float:
         column = table[path]
         numeric = _numeric(column)
+        if numeric:  # what has no limit is as the largest that has one
+            limited = column.replace(np.inf, np.nan)
+            column = column.where(column != np.inf, limited.max())
         groups = pd.qcut(column, BINS, labels=False, duplicates="drop") if numeric else column.astype(str)
         within = ranks.groupby(groups, dropna=False, observed=True).transform("mean")
         return float((within.var() / ranks.var()).max())

@@ -27,7 +27,14 @@ from gridtune.scenarios.results.files import writable_folder
 from gridtune.scenarios.whole_files import replace_text
 
 LOOKS: dict[str, dict[str, Any]] = {
-    DOMINATED: {"label": "dominated", "s": 12, "color": GREY, "alpha": 0.35, "linewidths": 0, "zorder": 2},
+    DOMINATED: {
+        "label": "not on the front",
+        "s": 12,
+        "color": GREY,
+        "alpha": 0.35,
+        "linewidths": 0,
+        "zorder": 2,
+    },
     ON_FRONT: {"label": "Pareto front", "s": 30, "color": BLUE, "linewidths": 0.5, "zorder": 4},
     BASELINE: {"label": "baseline", "s": 90, "color": DARK, "marker": "X", "linewidths": 0.8, "zorder": 6},
 }
