@@ -224,7 +224,7 @@ class Executions(dict[int, Execution]):
         job.expire(
             self._agenda.now, (execution.end - job.start - execution.overhead) * execution.placement.speed
         )
-        self.grid.record.counters["killed_by_limit"] += job.runtime < inf  # a placeholder is no job
+        self.grid.record.counters["killed_by_limit"] += job.mandatory  # not of what its owner withdraws
         self._ended(job)
 
 

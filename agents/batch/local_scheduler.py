@@ -128,18 +128,17 @@ class LocalScheduler:
         self._changes = -inf  # s, until when that holds
         self._pass_due = self._round_due = False
         self._next_round = 0.0  # s, not before
-        self._next_pass = -inf  # s, for which the policy last asked
+        self._next_pass = inf  # s, for which the policy last asked
+        self._waking: int | None = None  # the event of that, if it is still to come
         if rounds.period < inf:
             agenda.every(rounds.period, self._tick, order=DECISION)
 
     def call(self) -> None:
         """Have the policy asked in the next round."""
         cluster = self._cluster
-        if (
-            cluster.depth
-            and not self._pass_due
-            and (cluster.free or cluster.lendable or self._site.qos is not None)
-        ):
+        if not cluster.depth:
+            self._wake(inf)
+        elif not self._pass_due and (cluster.free or cluster.lendable or self._site.qos is not None):
             self._pass_due = True
             self.call_round()
 
@@ -150,8 +149,21 @@ class LocalScheduler:
             agenda, after = self._agenda, self._next_round
             agenda.at(agenda.now if agenda.now > after else after, self._schedule, None, DECISION)
 
+    def _wake(self, time: float) -> None:
+        """Have the policy asked at that time, s, and at no other that it wanted before; infinite for none.
+
+        So nothing is still to come, and the run is over, where nobody waits any more.
+        """
+        if time == self._next_pass:
+            return
+        if self._waking is not None:
+            self._agenda.cancel(self._waking)
+        self._next_pass = time
+        self._waking = None if time == inf else self._agenda.at(time, self._ask_again, None, DECISION)
+
     def _ask_again(self, _: object) -> None:
         """The policy wanted to be asked by now."""
+        self._waking = None
         self.call()
 
     def _tick(self, _: object) -> None:
@@ -199,11 +211,9 @@ class LocalScheduler:
             raise misjudged(self.policy, "starts jobs that do not wait, or do not fit together")
         cluster.settle(now)
         again = self.policy.next_pass(cluster, now)
-        if self._prime_times and cluster.depth > len(starts):
+        if self._prime_times:
             again = min(again, self._changes)
-        if again < inf and again != self._next_pass:
-            self._next_pass = again
-            self._agenda.at(again, self._ask_again, None, DECISION)
+        self._wake(again if cluster.depth > len(starts) else inf)
         return starts
 
     def _conclude(self, decided: tuple[Sequence[Job], Sequence[Job]]) -> None:

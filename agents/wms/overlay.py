@@ -12,7 +12,7 @@ import mesa
 
 from gridtune.agents.batch.services import Delay
 from gridtune.agents.wms.workers import Errors, Submits, Worker, Workplace
-from gridtune.model.agenda import ARRIVAL, DECISION
+from gridtune.model.agenda import ARRIVAL, COMPLETION, DECISION
 from gridtune.model.grid import Grid
 from gridtune.model.job import CREATED, DONE, QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
@@ -216,8 +216,8 @@ class Master(mesa.Agent):
             site.withdraw(job)  # it was moved, of which its site has not heard yet
             return
         self._pending.discard(job.id)
-        if self.closed:
-            site.finish(job)
+        if self.closed:  # once what started it is over: many may wait, and each lets the next one start
+            self.grid.agenda.after(0.0, site.finish, job, COMPLETION)
             return
         errors = self.habits.errors
         worker = self.workers[job.id] = Worker(job, site, errors is not None and errors.system())

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from math import exp, inf, log, log10, nan
 
 from gridtune.model.grid import Grid
-from gridtune.model.job import DONE, RUNNING, Job
+from gridtune.model.job import CREATED, DONE, RUNNING, Job
 from gridtune.model.metrics.custom import FinishedRun, measure
 from gridtune.model.metrics.fairness import jain, shortfall, spread, unfairness
 from gridtune.model.metrics.harm import harm
@@ -56,6 +56,8 @@ def summarise(
     record = grid.record
     for note in record.noting:
         note()
+    if finished:  # what would have come later is not part of the run
+        record.jobs[:] = [job for job in record.jobs if job.state is not CREATED or job.submit <= grid.now]
     unsent = missing(record, grid.now)
     users = outcomes(
         record.jobs,

@@ -147,7 +147,7 @@ def place(grid: Grid, spec: SiteSpec) -> BatchSite:
         resources={name: units * spec.size for name, units in spec.resources.items()},
     )
     network = network_of(grid)
-    if network is not None:
+    if network is not None and spec.name in network.ways:  # the queue of theory has no links
         site.stage(network.ways[spec.name])
         if spec.cache > 0:
             network.add_cache(spec.name, spec.cache)
@@ -226,8 +226,9 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
     def make(task: Task) -> Job:
         if task.withdrawn < inf:
             job = placeholder(
-                task.user, task.submit, task.estimate, kind=role, processors=task.processors, group=task.group
-            )
+                task.user, task.submit, task.estimate, kind=role, processors=task.processors,
+                group=task.group, mandatory=False,
+            )  # fmt: skip
             job.qos = task.qos
             if needs is not None:
                 job.needs = next(needs)

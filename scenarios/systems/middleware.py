@@ -17,6 +17,7 @@ from gridtune.agents.middleware.resource import QueueResource, SiteResource, Vre
 from gridtune.agents.middleware.site_agent import SiteAgent
 from gridtune.agents.middleware.trouble import Trouble
 from gridtune.model.agenda import Action
+from gridtune.model.deadline.routing import TaskRouting
 from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, RUNNING, Job
 from gridtune.model.metrics.meta import measures, messages_per_task
@@ -46,6 +47,11 @@ def check(spec: ScenarioSpec) -> None:
         raise ValueError(
             f"site.{closed[0]}.queue.groups: a middleware that sees sites as a whole does not know them; "
             "set middleware.per_queue = true"
+        )
+    if isinstance(spec.middleware.routing, TaskRouting):
+        raise ValueError(
+            f"middleware.routing: {spec.middleware.routing.kind} routes tasks of [agent]; depth and "
+            "traversal route to sites"
         )
     if spec.middleware.per_queue and not isinstance(spec.middleware.migration, Staying):
         raise ValueError("middleware.migration: tasks move between sites, not queues; set per_queue = false")

@@ -91,6 +91,8 @@ def check_shares(shared: VresFields, place: str) -> list[str]:
         if not 0 <= share <= 1:
             raise ShareError(name, f"{share:g} is no share; it must be between 0 and 1")
     names = [known.name for known in shared.classes] or list(shares)
+    if not names and shared.vres is not None:
+        raise ShareError("", "names no class: give each its share, e.g. { batch = 1.0 }")
     unknown = sorted(set(shares) - set(names))
     if unknown:
         raise ShareError(unknown[0], f"no such class in {place}.classes; there are {', '.join(names)}")
