@@ -14,7 +14,7 @@ from gridtune.model.metrics.registry import define
 
 define("node_failures", "failures", "minimize", "nodes that failed")
 define("killed_by_failure", "kills", "minimize", "executions that ended with their node")
-define("failed_jobs", "jobs", "minimize", "jobs lost with their node, as often requeued as may be")
+define("failed_jobs", "jobs", "minimize", "jobs that a site lost with a node, as often requeued as may be")
 define("unavailable", "s", "minimize", "slot-seconds in which nodes were lost or drained", 1.0)
 
 
