@@ -91,6 +91,7 @@ def test_only_objectives_that_both_configurations_have_change():
         (UNSURE, "unfairness (max - min) lower by 2 (-2 to 6)"),
         (SAME, "unfairness (max - min) the same"),
         (ALWAYS, "unfairness (max - min) lower by 2 in every run"),
+        (replace(ALWAYS, pairs=0), "unfairness (max - min) lower by 2 (no noise was seen)"),
         (ONCE, "unfairness (max - min) lower by 2 (one run: noise is unknown)"),
     ],
 )

@@ -38,7 +38,10 @@ def test_what_is_no_constraint_is_refused_in_a_line(text):
 def test_constraints_that_leave_nothing_are_refused():
     with pytest.raises(ScenarioError, match="nothing can keep both makespan>=10 and makespan<5"):
         constraints_of(["makespan<5", "makespan>=10"])
+    with pytest.raises(ScenarioError, match="nothing can keep both makespan>=5 and makespan<5"):
+        constraints_of(["makespan<5", "makespan>=5"])
     assert len(constraints_of(["makespan>=5", "makespan<=10"])) == 2
+    assert len(constraints_of(["makespan>=5", "makespan<=5"])) == 2
 
 
 def test_a_scenario_document_may_hold_constraints():

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -236,3 +238,15 @@ def test_where_effects_are_the_same_for_all_they_are_taken_so():
     assert _in_proportion(np.exp(values[:, 0] / 10), some) == 1
     some[0, 1:] = False
     assert _in_proportion(np.exp(values[:, 0] / 10), some) == 0, "too few were repeated"
+
+
+def test_differences_below_the_resolution_are_none_where_there_is_no_noise():
+    rng = np.random.default_rng(5)
+    known = configurations(30, rng)
+    values = runs(known, [2] * 30, rng)
+    values[:, 1] = np.linspace(0.0, 1.0, 30)[:, None]
+    for resolution, none in ((0.0, False), (0.5, True)):
+        objectives = (OBJECTIVES[0], replace(OBJECTIVES[1], resolution=resolution))
+        found = posterior_of(evaluations(values, known), objectives)
+        assert (found.difference(9, 0, objectives[1]).verdict == "equal") == none
+        assert abs(found.difference(29, 0, objectives[1]).mean) == pytest.approx(1.0)

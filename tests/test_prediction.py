@@ -9,7 +9,7 @@ from gridtune.agents.batch.predictor import Predictor, Told
 from gridtune.model.batch.nodes import Counted
 from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, EXPIRED
-from gridtune.model.policy import make
+from gridtune.model.policy import PolicyError, make
 from gridtune.model.prediction.run_times import Actual, Ended, LastRuns, MeanRatio
 from gridtune.scenarios import ScenarioError, load, simulate
 from tests.test_batch_priority import CAPACITY, random_works
@@ -144,3 +144,12 @@ def test_a_scenario_says_how_run_times_are_predicted():
     assert run.metrics["prediction_accuracy"].value == 1.0
     with pytest.raises(ScenarioError, match="prediction"):
         simulate(load("egee/vres-site").override({"site.0.prediction": "actual"}))
+
+
+def test_a_correction_that_is_no_longer_is_refused_and_the_clock_does_not_stand_still():
+    class Stubborn(LastRuns):
+        def corrected(self, expected, times):
+            return expected
+
+    with pytest.raises(PolicyError, match="corrects a run time to one that is no longer"):
+        play([*HISTORY, (40, 50, 1, 100, "ann")], 1, "easy", Stubborn())

@@ -170,6 +170,13 @@ def test_a_journal_whose_making_was_cut_short_is_made_anew(journal):
         assert (found.runs, list(found.trials)) == (tuple(ALL), [0, 1, 2])
 
 
+def test_a_study_whose_table_of_runs_is_gone_says_so(journal):
+    table = journal.with_name("runs.jsonl")
+    for gone in (lambda: table.write_bytes(b""), table.unlink):
+        gone()
+        assert not missing(refused(read_study, journal), "no table of runs", "missing, empty", NAME)
+
+
 def test_an_empty_study_that_somebody_else_has_made_is_not_taken(where):  # noqa: F811
     with opened(where) as study:
         fill(study, range(1))

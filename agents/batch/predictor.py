@@ -12,6 +12,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, EXPIRED, Job
 from gridtune.model.metrics.registry import SHARE, define
 from gridtune.model.metrics.users import mean
+from gridtune.model.policy import misjudged
 from gridtune.model.prediction import Ended, Prediction
 
 define(
@@ -146,4 +147,6 @@ class Predictor:
         leaves_at(self.site, job, again)
         self.site.processors_returned()
         if later < job.estimate and end > again:
+            if again <= planned:
+                raise misjudged(self.prediction, "corrects a run time to one that is no longer")
             self._watch(Exceeded(job, times + 1, again, end))

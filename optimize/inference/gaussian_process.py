@@ -146,6 +146,8 @@ class StudyPosterior:
         mean = float(signs([objective])[0] * (posterior.means[a, column] - posterior.means[b, column]))
         gaps = posterior.draws[:, a, column] - posterior.draws[:, b, column]
         known = np.ptp(gaps) == 0 or np.isinf(posterior.unit[column])
+        if known and abs(mean) < objective.resolution:
+            mean = 0.0
         return Difference.of(
             mean, 0.0 if known else float(np.std(gaps)), float(posterior.freedom[column]), pairs
         )

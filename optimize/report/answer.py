@@ -31,7 +31,7 @@ from gridtune.optimize.report.recommended import (
     is_main,
     why_none,
 )
-from gridtune.plain_text import argument, counted
+from gridtune.plain_text import argument, counted, escaped
 from gridtune.scenarios.results.text import Styled, text_table, wrapped
 
 LINES = 24
@@ -243,7 +243,7 @@ def caveats(front: Front) -> list[str]:
     if later := ", ".join(map(str, sorted(front.archive.broken))):
         excluded.append(f"Excluded in later checks (further seeds, replays of logs): {later}")
     reasons = Counter(one.reason for one in front.archive.failed).most_common(1)
-    failed = [f"Failed, {count} of {len(front.archive.failed)}: {why}" for why, count in reasons]
+    failed = [f"Failed, {count} of {len(front.archive.failed)}: {escaped(why)}" for why, count in reasons]
     return [*excluded, *failed, *front.archive.remarks]
 
 

@@ -114,7 +114,7 @@ def in_words(one: Change) -> str:
     if gap.low is None or gap.high is None:
         remark = " (one run: noise is unknown)"
     elif gap.low == gap.high:
-        remark = " in every run"
+        remark = " in every run" if gap.pairs else " (no noise was seen)"
     else:
         values += (gap.low, gap.high) if gap.mean > 0 else (-gap.high, -gap.low)
     size, tail = 0.01, " points"

@@ -35,7 +35,10 @@ def constraints_of(texts: Sequence[str]) -> tuple[Constraint, ...]:
         found[str(one)] = one
     for low in found.values():
         for high in found.values():
-            if low.metric == high.metric and not low.upper and high.upper and high.bound < low.bound:
+            if low.metric != high.metric or low.upper or not high.upper:
+                continue
+            strict = {low.relation, high.relation} != {">=", "<="}
+            if high.bound < low.bound or (strict and high.bound == low.bound):
                 raise ScenarioError(f"--require: nothing can keep both {low} and {high}")
     return tuple(found.values())
 
