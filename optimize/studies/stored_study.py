@@ -121,8 +121,8 @@ class Storage:
                 return None  # a search was killed while it made this
             if runs is None and SETTINGS in attributes:
                 raise ScenarioError(
-                    f"{self.called}: the study {name} has no table of runs: it is missing, empty, or of an "
-                    "earlier version; put it back, or choose another --study (optuna.load_study reads trials)"
+                    f"{self.called}: the study {name} has no table of runs: it is missing, empty, or not of "
+                    "this version; put it back, or choose another --study (optuna.load_study reads trials)"
                 )
             raise ScenarioError(
                 f"{self.called}: the study {name} was not made by this version of `gridtune search`; "
