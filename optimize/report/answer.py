@@ -251,9 +251,9 @@ def _next_steps(front: Front, study: str, page: Path | None) -> list[str]:
     """What to type next."""
     if not study:
         return ["Nothing was saved: give `--out DIR` to look at the front and use a configuration."]
-    if not front.on_front:
-        return [f"What comes nearest: gridtune front {argument(study)}"]
     study = argument(study)
+    if not front.on_front:
+        return [f"What comes nearest: gridtune front {study}"]
     advice = [one.letter for one in front.archive.recommendations[:1]]
     steps = {f"{one} in detail": f"gridtune front {study} --export-diff {one}" for one in advice}
     steps |= {f"Use {one}": f"gridtune front {study} --export {one} > {one.lower()}.toml" for one in advice}

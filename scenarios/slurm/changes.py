@@ -203,18 +203,20 @@ def _backfill(policy: Policy) -> Iterator[str]:
 
 
 def _partitions(site: SiteSpec) -> list[str]:
-    weighed = isinstance(site.policy, Priority) and site.policy.weight_queue
+    weighed = isinstance(site.policy, Priority) and site.policy.weight_queue != 0
     return [
-        f"PartitionName={one.name} MaxTime={duration(one.max_runtime)} {_rank(one, bool(weighed))}"
+        f"PartitionName={one.name} MaxTime={duration(one.max_runtime)} {_rank(one, weighed)}"
         for one in site.queue
     ]
 
 
 def _rank(queue: QueueSpec, weighed: bool) -> str:
     """What says of a partition which jobs come first; different tiers decide before all weights."""
-    if queue.factor is not None:
-        return f"PriorityTier={round(queue.priority)} PriorityJobFactor={round(queue.factor)}"
-    return f"PriorityTier={'1 PriorityJobFactor=' * weighed}{round(queue.priority)}"
+    tier, factor = queue.priority, queue.factor
+    if factor is None and weighed:
+        tier, factor = 1.0, queue.priority
+    said = f"PriorityTier={round(tier)}"
+    return said if factor is None else f"{said} PriorityJobFactor={round(factor)}"
 
 
 def _without(site: SiteSpec) -> Iterator[str]:
@@ -263,10 +265,11 @@ def _without(site: SiteSpec) -> Iterator[str]:
         yield "limits of users' processors: if a job waits for one, its user's later jobs wait; not in Slurm"
     if express:
         yield "every short job is express; in Slurm, grant the QOS, and request it (e.g. by job_submit)"
-    if express and not named:
-        yield "short jobs preempt jobs of every QOS; in Slurm, `Preempt` of `express` has to name each"
-    if express and named:
-        yield "short jobs of each QOS are a level above its others; in Slurm, all have the QOS `express`"
+        yield (
+            "short jobs of each QOS are a level above its others; in Slurm, all have the QOS `express`"
+            if named
+            else "short jobs preempt jobs of every QOS; in Slurm, `Preempt` of `express` has to name each"
+        )
     if site.preemption is not None and _mode(site) != "off":
         yield f"victims: of the lowest level, the {site.preemption.victims} first; see PreemptParameters"
     if _mode(site) == "checkpoint":

@@ -87,10 +87,8 @@ class Axis:
             known = pd.Categorical(column.astype(object).map(setting, na_action="ignore"))
             at = np.where(known.codes < 0, np.nan, known.codes.astype(float))
             return cls(name, at, tuple(map(str, known.categories)))
-        at = column.to_numpy(dtype=float, na_value=np.nan)
-        if (unlimited := np.isinf(at)).any():
-            finite = at[np.isfinite(at)]
-            at = np.where(unlimited, finite.max() if len(finite) else 0.0, at)
+        at = _limited(column)
+        if np.isinf(column.to_numpy(dtype=float, na_value=np.nan)).any():
             name = f"{name} (none: at the end)"
         low, high = float(np.nanmin(at)), float(np.nanmax(at))
         return cls(name, at, log=low > 0 and high / low >= LOG_FROM)
@@ -147,15 +145,22 @@ def varied(table: pd.DataFrame, front: Front) -> list[str]:
 
     def effect(path: str) -> float:
         column = table[path]
-        numeric = _numeric(column)
-        if numeric:  # what has no limit is as the largest that has one
-            limited = column.replace(np.inf, np.nan)
-            column = column.where(column != np.inf, limited.max())
-        groups = pd.qcut(column, BINS, labels=False, duplicates="drop") if numeric else column.astype(str)
+        if _numeric(column):
+            numbers = pd.Series(_limited(column), column.index)
+            groups = pd.qcut(numbers, BINS, labels=False, duplicates="drop")
+        else:
+            groups = column.astype(str)
         within = ranks.groupby(groups, dropna=False, observed=True).transform("mean")
         return float((within.var() / ranks.var()).max())
 
     return sorted(paths, key=effect, reverse=True)
+
+
+def _limited(column: pd.Series[Any]) -> Array:
+    """Numbers; what has no limit is as the largest that has one."""
+    at = column.to_numpy(dtype=float, na_value=np.nan)
+    finite = at[np.isfinite(at)]
+    return np.asarray(np.where(np.isinf(at), finite.max() if len(finite) else 0.0, at))
 
 
 def _numeric(column: pd.Series[Any]) -> bool:
