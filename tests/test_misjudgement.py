@@ -1,8 +1,12 @@
 """What a policy cannot do is refused, so that no policy wins by breaking the laws of its grid."""
 
+from copy import copy
+from itertools import cycle
+
 import pytest
 
 from gridtune.model.batch.policies import Easy
+from gridtune.model.gridrpc import selection
 from gridtune.model.gridrpc.disciplines import Ethic
 from gridtune.model.gridrpc.dispatch import EthicDispatch, Submission
 from gridtune.model.harvest.control import Decision
@@ -49,8 +53,33 @@ def another_servers_request(self, queue, running, rng):
     return running or Job(-1, "stranger", 0.0, 1.0)
 
 
+def a_copy(self, queue, running, rng):
+    waiting = next(iter(queue.jobs()), None)
+    return running or (waiting and copy(waiting))
+
+
+def copies(self, cluster, now):
+    return [copy(job) for job in cluster.in_order()][:1]
+
+
+def a_copy_of_a_task(self, queues, resource):
+    return next((copy(task) for queue in queues.in_turn() for task in queue.values()), None)
+
+
 def no_such_server(self, demand, servers, rng):
     return [Submission(servers, True)] * demand.n_min
+
+
+def twice_the_first(self, plan, vectors, rng):
+    return [*plan, *plan[:1]]
+
+
+def all_optional(self, plan, vectors, rng):
+    return [one._replace(mandatory=False) for one in plan]
+
+
+def partly_nan(self, advert, job, ranks=cycle([0.0, float("nan")])):  # noqa: B008
+    return next(ranks)
 
 
 def endless(self, reading, memory):
@@ -66,6 +95,15 @@ CASES = [
     (LeastDepth, "choose", elsewhere, "dirac/dedicated", {"middleware.kind": "push"}, "does not accept"),
     (Ethic, "front", another_servers_request, "diet/day-regular", {"workload.count": 2}, "does not wait at"),
     (EthicDispatch, "setup", no_such_server, "diet/day-regular", {"workload.count": 2}, "other than the"),
+    (Easy, "starts", copies, "batch/replay", {"workload.log.last": 300}, "do not wait"),
+    (RoundRobin, "match", a_copy_of_a_task, "dirac/dedicated", PILOTS, "does not wait"),
+    (Ethic, "front", a_copy, "diet/day-regular", {"workload.count": 2}, "does not wait at"),
+    (Ethic, "front", lambda *_: 7, "diet/day-regular", {"workload.count": 2}, "does not wait at"),
+    (selection.RoundRobin, "assign", twice_the_first, "diet/day-regular", {}, "other requests than"),
+    (selection.RoundRobin, "assign", all_optional, "diet/day-regular", {}, "other requests than"),
+    (selection.RoundRobin, "wanted", lambda *_: 0, "diet/day-regular", {}, "wants 0 servers"),
+    (selection.RoundRobin, "wanted", lambda *_: float("nan"), "diet/day-regular", {}, "wants nan servers"),
+    (LeastTraversalTime, "rank", partly_nan, "egee/plain", {}, "ranks by nan"),
     (LeastTraversalTime, "rank", lambda *_: float("nan"), "egee/plain", {}, "ranks by nan"),
     (DeadlineFair, "choose", lambda *_: -1, "egee/portal", {}, "none of those who wait"),
     (Tap, "decide", endless, "cigri/search", {"harvester.controller": "tap"}, "wants inf jobs"),

@@ -250,3 +250,16 @@ def test_differences_below_the_resolution_are_none_where_there_is_no_noise():
         found = posterior_of(evaluations(values, known), objectives)
         assert (found.difference(9, 0, objectives[1]).verdict == "equal") == none
         assert abs(found.difference(29, 0, objectives[1]).mean) == pytest.approx(1.0)
+
+
+def test_configurations_that_were_run_once_are_not_exact_where_nothing_like_them_was_run_again():
+    """Those run again are quiet because nobody waits there; the others lie far beyond them."""
+    rng = np.random.default_rng(9)
+    known = [{"x": at / 11} for at in range(12)]
+    values = np.full((12, 2, 3), np.nan)
+    values[:, 0, 0], values[:, 1, 0] = rng.normal(size=12), [0.0, 1.0, 0.5, *range(2, 11)]
+    values[:2, 0, 1:], values[:2, 1, 1:] = rng.normal(size=(2, 2)), [[0.0], [1.0]]
+    found = fit(values, known)
+    spread = found.draws[:, :, 1].std(axis=0)
+    assert not np.ptp(found.draws[:, :3, 1], axis=0).any(), "between two that are exact, one is as exact"
+    assert spread[3:] == pytest.approx((np.arange(2, 11) - 1) / 2, rel=0.1)

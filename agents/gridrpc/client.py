@@ -168,7 +168,11 @@ class Client(mesa.Agent):
         """Ask the master agent for servers, unless the user has left."""
         if self._left:
             return
-        self.ask(Discovery(self.habits.choice.wanted(self.session.n_max), self._reply, self.session.service))
+        choice, n_max = self.habits.choice, self.session.n_max
+        wanted = choice.wanted(n_max)
+        if n_max and not wanted >= 1:
+            raise misjudged(choice, f"wants {wanted} servers")
+        self.ask(Discovery(wanted, self._reply, self.session.service))
 
     def ask(self, wanted: Discovery) -> None:
         """Ask the master agent for servers."""
@@ -189,8 +193,11 @@ class Client(mesa.Agent):
         habits = self.habits
         plan = self._useful(habits.dispatch.setup(self._demand(), len(found), rng))
         self._check(plan, len(found), habits.dispatch)
-        plan = list(habits.choice.assign(plan, vectors, rng))
-        self._check(plan, len(found), habits.choice)
+        assigned = list(habits.choice.assign(plan, vectors, rng))
+        self._check(assigned, len(found), habits.choice)
+        if sorted(one.mandatory for one in assigned) != sorted(one.mandatory for one in plan):
+            raise misjudged(habits.choice, "assigns other requests than it was given")
+        plan = assigned
         now, spacing = self._agenda.now, habits.spacing
         for k, (server, mandatory, _) in enumerate(plan):
             self._agenda.at(now + k * spacing, self._send, (found[server], mandatory), DECISION)

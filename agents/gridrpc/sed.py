@@ -298,14 +298,15 @@ class SeD(mesa.Agent):
                 place.used()
         if front is running:
             return
+        if front is not None and front not in self.queue:
+            raise misjudged(self.discipline, f"runs a request that does not wait at {self.name}")
         if running is not None:
             self._displace(running)
         if front is not None:
             self._start(front)
 
     def _start(self, job: Job) -> None:
-        if not self.queue.remove(job):
-            raise misjudged(self.discipline, f"runs a request that does not wait at {self.name}")
+        self.queue.remove(job)
         self.job = job
         job.begin(self._agenda.now, self.name)
         self._completion = self._timer.after(self.duration(job), self._complete, job, COMPLETION)

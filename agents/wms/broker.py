@@ -187,10 +187,10 @@ class WmsBroker(mesa.Agent):
             return
         ranking = trip.description.ranking or self.habits.ranking
         ranks = [ranking.rank(advert, job) for advert in adverts]
+        if any(rank != rank for rank in ranks):
+            raise misjudged(ranking, "ranks by nan, which is no number")
         best = max(ranks)
         among = [advert for advert, rank in zip(adverts, ranks, strict=True) if rank == best]
-        if not among:
-            raise misjudged(self.habits.ranking, f"ranks by {best}, which is no number")
         chosen = among[int(self._rng.random() * len(among))] if len(among) > 1 else among[0]
         self._note_sent(chosen, job)
         if self.habits.failure and self._rng.random() < self.habits.failure:

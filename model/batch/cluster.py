@@ -238,7 +238,7 @@ class Cluster(Processors):
         room = self.free
         for job in jobs:
             lane = self._lane_of.get(job.id)
-            if lane is None or job.id not in self.lanes.get(lane, ()):
+            if lane is None or lane not in self.lanes or self.lanes[lane].get(job.id) is not job:
                 return False
             room -= job.processors
         if room < 0 or not self.has_units_for(jobs):

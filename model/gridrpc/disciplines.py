@@ -59,6 +59,13 @@ class ServerQueue:
             waiting[job.id] = job
             self._optional += 1
 
+    def __contains__(self, job: object) -> bool:
+        """Whether a request waits here, not a copy of it."""
+        if not isinstance(job, Job):
+            return False
+        waiting = self.mandatory if job.mandatory else self.optional.get(job.user, {})
+        return waiting.get(job.id) is job
+
     def remove(self, job: Job) -> bool:
         """Take a request out.
 

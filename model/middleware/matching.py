@@ -97,8 +97,9 @@ class TaskQueues:
         return self._size
 
     def __contains__(self, task: Job) -> bool:
-        """Whether a task waits here."""
-        return task.id in self.waiting.get(self._name(task), ())
+        """Whether a task waits here, not a copy of it."""
+        queue = self.waiting.get(self._name(task))
+        return queue is not None and queue.get(task.id) is task
 
     def push(self, task: Job) -> None:
         """Let a task wait.

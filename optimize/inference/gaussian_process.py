@@ -295,8 +295,10 @@ def _objective(
         cover[apart, apart] += VAGUE * (1.0 + float(np.ptp(observed)) ** 2)
     gain, left = conditioned(cover + around, cover, cover)
     means = prior.mean + gain @ (observed - prior.mean)
-    if size <= unit:  # noise that is less than a tie is none
-        off, again = np.zeros((draws, len(means))), np.tile(means, (REPLAYS, 1))
+    if size <= unit:  # noise that is less than a tie is none, as far as repeated configurations reach
+        unseen = _beyond(plain, seen) / (2 * size)
+        off = rng.normal(size=(draws, len(means))) * unseen
+        again = means + rng.normal(size=(REPLAYS, len(means))) * unseen
     else:
         least = LEAST_VARIANCE * float(np.diag(cover)[alike].mean())
         off = sampled(left, least, draws, rng)
@@ -304,6 +306,16 @@ def _objective(
         again = prior.mean + (anew - prior.mean) @ gain.T
     replays = again[:, None] + off[:REPLAYED]
     return means * size, (means + off) * size, replays * size, unit, freedom
+
+
+def _beyond(means: Array, seen: Array) -> Array:
+    """How far means of configurations that were run once are from the range of those that were run again.
+
+    Nobody has seen what noise is there: its interval of 95 % may reach as far as that.
+    """
+    repeated = seen.sum(axis=1) > 1
+    low, high = means[repeated].min(), means[repeated].max()
+    return np.where(repeated, 0.0, np.abs(means - means.clip(low, high)))
 
 
 def _unit(means: Array) -> float:
