@@ -137,12 +137,6 @@ def test_the_reference_lies_beyond_values_on_validation_seeds_too():
     assert reference_point(study) == pytest.approx((9 + 0.2,))
 
 
-def test_the_excess_of_the_searched_volume_is_noise():
-    study = archive((UNFAIR,), (1,), (3,), validation=[((2, 2),), ((3, 3),)])
-    found = front(study)
-    assert (found.hypervolume_searched, found.hypervolume) == pytest.approx((2.2, 1.2))
-
-
 @pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=25))
@@ -292,7 +286,7 @@ def test_where_nothing_keeps_the_constraints_nothing_is_on_the_front_and_the_mea
     study = archive((UNFAIR,), (0.5,), (0.7,), constraints=(Constraint("unfairness", "<=", 0.1),))
     tried = tuple(replace(one, cases={"": one.objectives}) for one in study.evaluations)
     found = front(replace(study, evaluations=tried))
-    assert (found.members, found.hypervolume, found.hypervolume_searched) == ((), 0.0, 0.0)
+    assert (found.members, found.hypervolume) == ((), 0.0)
     assert [found.value(number, UNFAIR) for number in (0, 1)] == pytest.approx([0.5, 0.7])
     # The same where it is validation runs that break them.
     tried = tuple(
@@ -302,17 +296,8 @@ def test_where_nothing_keeps_the_constraints_nothing_is_on_the_front_and_the_mea
     found = front(replace(study, evaluations=tried))
     assert [keeps(one, study.constraints) for one in found.members] == [False, False]
     assert found.on_front == ()
-    assert (found.hypervolume, found.hypervolume_searched) == (0.0, 0.0)
+    assert found.hypervolume == 0.0
     assert hypervolume([], (UNFAIR,), (1.0,)) == 0.0
-
-
-def test_the_volume_of_the_search_is_on_the_level_of_the_validation_runs():
-    study = archive((UNFAIR,), (10,), (1,), validation=[((11, 13),), ((3, 5),)], baseline=0)
-    found = front(study)
-    assert [found.value(number, UNFAIR) for number in (0, 1)] == pytest.approx([12, 4])
-    assert found.reference == (20.0,)
-    assert found.hypervolume == pytest.approx(20 - 4)
-    assert found.hypervolume_searched == pytest.approx(20 - (1 + 12 - 10))
 
 
 @pytest.mark.long

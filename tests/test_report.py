@@ -42,7 +42,6 @@ from gridtune.optimize.report.numbers import plain as of_people
 from gridtune.optimize.report.recommended import change_groups, is_main, why_none
 from gridtune.optimize.report.tables import (
     SHOWN,
-    differs,
     front_text,
     listed,
     reference_text,
@@ -278,20 +277,6 @@ def test_statistics_stand_behind_a_flag(found):
     said = statistics_text(found, 80)
     assert "Hypervolume" in said
     assert "Hypervolume" not in front_text(found, listed(found), 80)
-    assert re.search(r"(over|under)estimated the hypervolume by \d+ %", " ".join(said.split()))
-
-
-def test_friedmans_test_says_whether_an_objective_differs():
-    same = archive(THREE, *[((1, 2, 2), (k, k, k), (k, k, k + 1)) for k in (1, 2, 3)])
-    assert len(front(same).on_front) == 3
-    assert differs(front(same), THREE[0]) is None
-    two = archive(THREE, *[((k == 3,) * 3, (k, k, k), (k, k, k)) for k in (1, 2, 3)])
-    assert differs(front(two), THREE[0]) == pytest.approx(0.0498, abs=1e-4)  # exp(-3)
-    assert differs(front(archive((UNFAIR,), ((0.1, 0.2),))), UNFAIR) is None
-    configurations = [
-        ((0.1 * k, 0.1 * k + 0.01, 0.1 * k + 0.02), (k, k + 0.1, k + 0.2)) for k in (1, 2, 3, 4)
-    ]
-    assert differs(front(archive((UNFAIR, COMPLETED), *configurations)), UNFAIR) < 0.05
 
 
 def test_latex_escapes_and_stands_in_a_tabular(found):

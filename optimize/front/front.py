@@ -39,8 +39,6 @@ class Front:
             none has better means.
         reference: reference point of the hypervolume, in the units of the objectives; see `reference_point`.
         hypervolume: of the configurations on the front, by their estimated means.
-        hypervolume_searched: of the same configurations by their means in the search; the excess over
-            `hypervolume` is optimism.
         posterior: the posterior of all configurations; None where these are too few, or runs do not vary.
         certain: whether runs of a configuration repeat each other exactly: then one tells all.
         means: estimated means by number, an entry per objective, to be minimised: of members, the baseline,
@@ -53,7 +51,6 @@ class Front:
     on_front: tuple[Evaluation, ...]
     reference: tuple[float, ...]
     hypervolume: float = 0.0
-    hypervolume_searched: float = 0.0
     posterior: StudyPosterior | None = None
     certain: bool = False
     means: Mapping[int, Array] = field(default_factory=dict)
@@ -154,10 +151,9 @@ def front(archive: Archive) -> Front:
     else:
         modelled = [one for one in rivals if one.number in posterior]
         members, best = _members(archive, modelled, means, posterior.chances)
-    now = hypervolume([means[one.number] for one in best], objectives, corner)
-    searched = hypervolume(_searched(best, baseline, objectives, means), objectives, corner)
+    volume = hypervolume([means[one.number] for one in best], objectives, corner)
     stands = {other: first for first, others in same.items() for other in others}
-    return Front(archive, members, best, corner, now, searched, posterior, certain, means, stands)
+    return Front(archive, members, best, corner, volume, posterior, certain, means, stands)
 
 
 def _members(
@@ -221,18 +217,6 @@ def _anchored(
             means[number] = turned * np.where((one < start) & (ratio > 0), one * ratio, one + end - start)
     means = {number: turned * np.maximum(turned * row, least) for number, row in means.items()}
     return means | {one.number: turned * [one.objectives[o.name].to for o in objectives] for one in confirmed}
-
-
-def _searched(
-    best: Sequence[Evaluation],
-    baseline: Sequence[Evaluation],
-    objectives: Sequence[Objective],
-    means: Mapping[int, Array],
-) -> list[Array]:
-    """Means in the search, to be minimised, on the level of `means`: the same shift for all of them."""
-    rows = costs([one.objectives for one in [*baseline, *best]], objectives)
-    shift = sum(means[one.number] - row for one, row in zip(baseline, rows, strict=False))
-    return [row + shift for row in rows[len(baseline) :]]
 
 
 def all_values(evaluation: Evaluation, name: str) -> tuple[float, ...]:

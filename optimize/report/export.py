@@ -13,7 +13,7 @@ from gridtune.optimize.records.evaluations import Estimate
 from gridtune.optimize.report.frame import BASELINE, Row, frame, rows, texts
 from gridtune.optimize.report.harms import all_harms
 from gridtune.optimize.report.recommended import changed_values, infeasible
-from gridtune.optimize.report.tables import NEAREST, differs, listed
+from gridtune.optimize.report.tables import NEAREST, listed
 from gridtune.optimize.search_space.constraints import Cases, tightest
 
 
@@ -25,13 +25,11 @@ def to_dict(front: Front, some: Sequence[Row] | None = None) -> dict[str, Any]:
     """
     archive = front.archive
     some = [row for row in rows(front) if row.member and row.on_front] if some is None else some
-    tests = {one.name: differs(front, one) for one in front.objectives}
     made: dict[str, Any] = {
         "study": archive.study,
         "objectives": [{"name": o.name, "direction": o.direction} for o in front.objectives],
         "evaluations": len(archive.evaluations),
         "hypervolume": front.hypervolume,
-        "hypervolume_searched": front.hypervolume_searched,
         "reference": {o.name: value for o, value in zip(front.objectives, front.reference, strict=True)},
         "replications": {"each": archive.replications, "runs": archive.runs},
         "front": [_entry(row) for row in some if row.evaluation],
@@ -45,7 +43,6 @@ def to_dict(front: Front, some: Sequence[Row] | None = None) -> dict[str, Any]:
             }
             for one in archive.recommendations
         ],
-        "reliability": {name: None if p is None else {"p": p} for name, p in tests.items()},
     }
     for row in rows(front, [BASELINE]):
         if row.is_baseline:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.records.evaluations import Estimate, Objective, side_by_side
+from gridtune.optimize.records.evaluations import Estimate, Objective
 from gridtune.optimize.replication.shortlist import promising
 from gridtune.optimize.report.answer import caveats, changes_text, heading
 from gridtune.optimize.report.frame import BASELINE, ON_FRONT, STATES, TITLE, Row, rows, texts
@@ -94,7 +94,7 @@ def _nearest(front: Front) -> Iterator[str]:
 
 
 def statistics_text(front: Front, width: int) -> str:
-    """What stands behind a front: hypervolume, optimism, tests, constraints, scenarios."""
+    """What stands behind a front: hypervolume, categories, constraints, scenarios."""
     text = "\n".join(wrapped([heading(front), *statistics(front)], width)) + "\n"
     if not front.archive.cases or not front.members:
         return text
@@ -120,17 +120,8 @@ def statistics(front: Front) -> Iterator[str]:
     """The same in sentences."""
     archive = front.archive
     yield f"Hypervolume: {human(front.hypervolume)} (reference point: {reference_text(front)})."
-    if front.validated and front.hypervolume:
-        over = 100 * (front.hypervolume_searched / front.hypervolume - 1)
-        yield f"The search {'over' if over >= 0 else 'under'}estimated the hypervolume by {abs(over):.0f} %."
     again = counted(sum(one.validated is not None for one in archive.evaluations), "configuration")
     yield f"{again} ran on validation seeds, {len(archive.evaluations)} in the search."
-    for one in front.objectives:
-        p = differs(front, one)
-        if p is not None:
-            does = "differs" if p < 0.05 else "does not differ"
-            name = str(label(one.name)).capitalize()
-            yield f"{name} {does} significantly between the configurations on the front (p = {p:.2g})."
     yield from _absent(front)
     if archive.cases:
         summed = {"mean": "the mean", "worst": "the worst"}.get(archive.robust, archive.robust)
@@ -160,24 +151,6 @@ def _absent(front: Front) -> Iterator[str]:
                     f"No configuration with {path} {value} is on the front ({len(numbers)} were tried; "
                     f"probability that one of them is non-dominated: {chance:.2g})."
                 )
-
-
-def differs(front: Front, objective: Objective) -> float | None:
-    """p of Friedman's test that all configurations on the front are equal in an objective.
-
-    Returns:
-        None for less than three configurations or two common replications, or where all values are equal.
-
-    Source: M. Friedman, The Use of Ranks to Avoid the Assumption of Normality, JASA 32, 1937.
-    """
-    from scipy.stats import friedmanchisquare
-
-    known = side_by_side(front.on_front)
-    values = [one[objective.name].values for one in known]
-    count = min(map(len, values), default=0)
-    if len(values) < 3 or count < 2 or all(len(set(run)) == 1 for run in zip(*values, strict=False)):
-        return None
-    return float(friedmanchisquare(*(one[:count] for one in values)).pvalue)
 
 
 def _mean(found: Estimate | None, metric: Objective) -> str:
