@@ -78,7 +78,7 @@ def test_a_broken_line_is_named_and_passed_over_on_request(journal, damage):
     lines[3] = BREAKS[damage](lines[3])
     table.write_bytes(b"".join(lines))
     before = seen(journal.parent)
-    message = f"{table}: line 4 is broken; delete it, or pass it over with --skip-broken"
+    message = f"{table}: line 4 is broken; delete it, or read the rest by `gridtune front --skip-broken`"
     assert refused(read_study, journal) == message
     assert refused(opened, journal, resume=True) == message
     assert refused(stored_settings, journal, NAME) == message
