@@ -244,11 +244,20 @@ def test_a_kill_delays_the_execution_of_the_premium_job():
 
 def test_a_job_that_ends_within_its_grace_is_not_lost():
     works, tasks = [(7.0, 10.0, 4, 10.0)], [(0.0, 9.0, 1, "a")]
-    grid = harvest(works, tasks, preemption=Preemption(grace=5.0))
+    grid = harvest(works, tasks, preemption=Preemption(grace=5.0, kill_delay=lambda: 3.0))
     task = next(job for job in grid.record.jobs if job.kind == "task")
     premium = next(job for job in grid.record.jobs if job.kind == "premium")
     assert (task.kills, task.end) == (0, 9.0)
+    assert (premium.start, premium.end) == (9.0, 19.0), "nothing was killed that would have to be cleaned up"
+
+
+def test_a_job_that_is_spared_for_its_lifetime_stays_if_nobody_waits_for_it_any_more():
+    # Two of four processors come free at 9; until 20, nobody may be killed.
+    works, tasks = [(7.0, 10.0, 2, 10.0)], [(0.0, 9.0, 2, "a"), (0.0, 100.0, 1, "b"), (0.0, 100.0, 1, "c")]
+    grid = harvest(works, tasks, preemption=Preemption(lifetime=20.0))
+    premium = next(job for job in grid.record.jobs if job.kind == "premium")
     assert premium.start == 9.0
+    assert [job.kills for job in grid.record.jobs if job.kind == "task"] == [0, 0, 0]
 
 
 def test_what_comes_in_during_a_round_waits_for_the_next():

@@ -334,7 +334,7 @@ class BatchSite(mesa.Agent):
         if self.best_effort is None:
             self._run(job, 0.0, hold=hold)
             return
-        wanted = job.processors if hold is None else 0
+        wanted, kills = job.processors if hold is None else 0, self.best_effort.kills
         cleaning = self.best_effort.make_room(wanted)
         if self.best_effort.idle >= wanted:
             self._run(job, cleaning, hold=hold)
@@ -342,7 +342,7 @@ class BatchSite(mesa.Agent):
             now = self._agenda.now
             planned_end = now + self.cluster.duration(job)
             self.cluster.start(job, now, planned_end, hold)
-            self.reservations.append(Reservation(job, planned_end, cleaning))
+            self.reservations.append(Reservation(job, planned_end, cleaning, kills))
 
     def _run(
         self, job: Job, cleaning: float, planned_end: float | None = None, hold: Hold | None = None
@@ -381,7 +381,8 @@ class BatchSite(mesa.Agent):
             if self.best_effort.idle + reserved < waiting[0].job.processors:
                 break
             first = waiting.popleft()
-            self._run(first.job, first.cleaning, first.planned_end)
+            cleaning = first.cleaning if self.best_effort.kills > first.kills else 0.0
+            self._run(first.job, cleaning, first.planned_end)
             if self.qos is not None:
                 self.scheduler.call()  # it can be preempted from now on
         if self.best_effort.depth:

@@ -78,6 +78,7 @@ class BestEffortQueue:
         waiting: processors asked for by the jobs that wait.
         held: processors held.
         coming: jobs submitted that the head node has not taken in yet.
+        kills: executions that gave way.
     """
 
     def __init__(self, site: BatchSite, preemption: Preemption) -> None:
@@ -85,7 +86,7 @@ class BestEffortQueue:
         self.agenda = site.grid.agenda
         self.preemption = preemption
         self.waiting = 0
-        self.held = self.coming = 0
+        self.held = self.coming = self.kills = 0
         self._queue: deque[BestEffortRequest] = deque()
         self._executions: dict[int, BestEffortExecution] = {}  # by job, oldest start first
         self._leaving: set[int] = set()
@@ -165,7 +166,8 @@ class BestEffortQueue:
             if notice > 0:
                 self._leaving.add(job.id)
                 self._leaving_processors += job.processors
-                self.agenda.after(notice, self._time_is_up, (job, job.kills), COMPLETION)
+                spared = notice > self.preemption.grace
+                self.agenda.after(notice, self._time_is_up, (job, job.kills, spared), COMPLETION)
             else:
                 self._kill(execution)
         if self._queue:
@@ -251,12 +253,22 @@ class BestEffortQueue:
         held = (slot for execution in self._executions.values() for slot in execution.placement.slots)
         return set(sorted([*nodes.free_slots, *held])[:processors])
 
-    def _time_is_up(self, notice: tuple[Job, int]) -> None:
-        job, kills = notice
+    def _time_is_up(self, notice: tuple[Job, int, bool]) -> None:
+        """A job leaves, unless it was only spared for its lifetime and nobody waits for it any more."""
+        job, kills, spared = notice
         execution = self._executions.get(job.id)
-        if execution is not None and job.id in self._leaving and job.kills == kills:
+        if execution is None or job.id not in self._leaving or job.kills != kills:
+            return
+        if spared and self.idle >= 0:
+            self._stays(job)
+        else:
             self._kill(execution)
             self.site.processors_came_free()
+
+    def _stays(self, job: Job) -> None:
+        if job.id in self._leaving:
+            self._leaving.remove(job.id)
+            self._leaving_processors -= job.processors
 
     def _kill(self, execution: BestEffortExecution) -> None:
         """End an execution and hand the job back to its owner."""
@@ -264,6 +276,7 @@ class BestEffortQueue:
         job = execution.request.job
         begun = job.start
         job.kill(self.agenda.now)
+        self.kills += 1
         if self.site.head_node is not None:
             self.site.head_node.charge()
         self._leave(execution, begun)
@@ -284,9 +297,7 @@ class BestEffortQueue:
     def _leave(self, execution: BestEffortExecution, begun: float) -> None:
         job = execution.request.job
         del self._executions[job.id]
-        if job.id in self._leaving:
-            self._leaving.remove(job.id)
-            self._leaving_processors -= job.processors
+        self._stays(job)
         self.site.nodes.give_back(execution.placement)
         self.held -= job.processors
         if self.site.keeper is not None and self.site.empty:

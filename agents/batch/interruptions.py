@@ -141,7 +141,7 @@ def undo_reservation(site: BatchSite) -> bool:
     """Let the last job that waits for best-effort jobs to leave go back to its queue; whether any did."""
     if not site.reservations:
         return False
-    job, planned, _ = site.reservations.pop()
+    job, planned, *_ = site.reservations.pop()
     site.cluster.put_back(job, site.grid.now, planned)
     return True
 

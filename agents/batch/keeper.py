@@ -63,7 +63,10 @@ class PreemptibleJobs(Protocol):
         depth: best-effort jobs that wait for processors.
         running: best-effort jobs that hold processors.
         present: best-effort jobs that are coming, wait or run.
+        kills: executions of best-effort jobs that gave way.
     """
+
+    kills: int
 
     @property
     def idle(self) -> int:

@@ -62,9 +62,11 @@ class Reservation(NamedTuple):
     Attributes:
         job: which.
         planned_end: what the scheduler goes by, s.
-        cleaning: s that its execution takes on top.
+        cleaning: s that its execution takes on top, if any of them are killed.
+        kills: best-effort executions that had given way before.
     """
 
     job: Job
     planned_end: float
     cleaning: float
+    kills: int
