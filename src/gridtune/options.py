@@ -337,7 +337,7 @@ Full = Annotated[
     ),
 ]
 Every = Annotated[bool, _output("--all", help="List dominated configurations, too.")]
-Statistics = Annotated[bool, _output("--statistics", help="Print hypervolume, optimism and tests instead.")]
+Statistics = Annotated[bool, _output("--statistics", help="Print hypervolume and constraints instead.")]
 Whole = Annotated[bool, _output("--all", help="Print all of it, not only what matters most.")]
 EveryRow = Annotated[bool, _output("--all", help="List what is equal, too.")]
 Prefer = Annotated[
