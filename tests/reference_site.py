@@ -94,12 +94,12 @@ class Reference:
         self.enter(task)
 
     def round(self):
-        """Start and preempt; whether there is to be another round at once."""
-        again = False
-        for task in self.choose():
+        """Preempt and start; whether there is to be another round at once."""
+        again = self.world.exempt is not None and self.preempt()
+        lowest = min((task.level for task in self.queue + self.running), default=inf)
+        alone = self.world.exempt is None
+        for task in self.choose([one for one in self.queue if alone or one.level == lowest]):
             self.begin(task)
-        if self.world.exempt is not None:
-            again = self.preempt()
         over = [task for task in self.running if task.start + task.runtime <= self.now]
         self.running = [task for task in self.running if task not in over]
         return again or bool(over)
@@ -122,26 +122,41 @@ class Reference:
         """Processors that reservations keep at a time."""
         return sum(count for begin, end, count in self.world.reservations if begin <= time < end)
 
-    def free(self):
+    def free(self, without=()):
         """Processors on which something can start now."""
         out = self.out()
-        return max(0, sum(slot not in out for slot in self.idle()) - self.kept(self.now))
+        left = {slot for task in without for slot in task.slots}
+        return max(0, sum(slot not in out for slot in {*self.idle(), *left}) - self.kept(self.now))
 
-    def back(self, without=()):
-        """When each slot is expected to be free."""
+    def back(self, without=(), below=-inf):
+        """When each slot is expected to be free for jobs of a level."""
         now, out = self.now, self.out()
         back = [max(now, out.get(slot, now)) for slot in range(self.world.capacity)]
         for task in self.running:
+            end = task.start + task.estimate
+            if task.level < below and not set(task.slots) & set(out):
+                end = min(end, task.start + self.world.exempt)
             for slot in task.slots if task not in without else ():
-                back[slot] = max(back[slot], task.start + task.estimate)
+                back[slot] = max(back[slot], end)
         return back
+
+    def able(self, level):
+        """Who makes way for jobs of a level."""
+        return [
+            one
+            for one in self.running
+            if one.level < level
+            and one.start + self.world.exempt <= self.now
+            and not set(one.slots) & set(self.out())
+        ]
 
     # Who starts.
 
-    def choose(self):
-        """The jobs that start now."""
+    def choose(self, waiting, level=-inf):
+        """The waiting jobs that start now if all that run and make way for their level leave."""
         now, world = self.now, self.world
-        back = self.back()
+        leaving = self.able(level) if level > -inf else ()
+        back = self.back(leaving, level)
         planned = []  # start, end, processors
         changes = {now, *back, *(time for begin, end, _ in world.reservations for time in (begin, end))}
 
@@ -157,10 +172,8 @@ class Reference:
                     return start
             return None
 
-        queue = (
-            self.queue if world.order is None else sorted(self.queue, key=lambda one: world.order(one, now))
-        )
-        left, held, chosen = self.free(), 0, []
+        queue = waiting if world.order is None else sorted(waiting, key=lambda one: world.order(one, now))
+        left, held, chosen = self.free(leaving), 0, []
         for task in queue:
             reserves = held < world.reserved
             start = earliest(task, now + world.window if reserves else now + 0.125)
@@ -182,33 +195,29 @@ class Reference:
         present = self.queue + self.running
         lowest = min((task.level for task in present), default=inf)
         self.look, again = inf, False
-        for task in sorted([one for one in self.queue if one.level > lowest], key=lambda one: -one.level):
-            victims = self.victims(task)
-            if victims is None:
-                spared = [one.start + self.world.exempt for one in self.running if one.level < task.level]
-                self.look = min((time for time in spared if time > self.now), default=inf)
-                break
-            missing = task.processors - self.free()
-            for one in victims:
-                self.stop(one)
-                missing -= one.processors
-                if missing <= 0 and task in self.queue:  # others may leave for reservations alone
+        for level in sorted({one.level for one in self.queue if one.level > lowest}, reverse=True):
+            for task in self.choose([one for one in self.queue if one.level == level], level):
+                victims = self.victims(task)
+                if victims is None:
+                    continue
+                missing = task.processors - self.free()
+                for one in victims:
+                    self.stop(one)
+                    missing -= one.processors
+                    if missing <= 0 and task in self.queue:  # others may leave for reservations alone
+                        self.begin(task)
+                if not victims:
                     self.begin(task)
-            if not victims:
-                self.begin(task)
-            again = again or bool(victims)
+                again = again or bool(victims)
+            if any(one.level == level for one in self.queue):
+                spared = [one.start + self.world.exempt for one in self.running if one.level < level]
+                self.look = min([self.look, *(time for time in spared if time > self.now)])
         return again
 
     def victims(self, task):
         """As few jobs as need be, the lowest first; None if there are not enough."""
-        missing, out, chosen = task.processors - self.free(), self.out(), []
-        able = [
-            one
-            for one in self.running
-            if one.level < task.level
-            and one.start + self.world.exempt <= self.now
-            and not set(one.slots) & set(out)
-        ]
+        missing, chosen = task.processors - self.free(), []
+        able = self.able(task.level)
         sign = 1 if self.world.oldest else -1
         able.sort(key=lambda one: (one.level, sign * one.start, sign * one.id))
 

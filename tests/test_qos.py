@@ -1,5 +1,6 @@
 """Preemption by QOS: who makes way for whom, what it costs, and that nothing is lost by it."""
 
+from dataclasses import replace
 from itertools import pairwise
 from math import inf
 from pathlib import Path
@@ -152,8 +153,8 @@ def test_short_jobs_preempt_longer_ones_and_what_is_left_of_a_job_does_not_make_
     # An express job of a higher kind preempts others of it; equal ones do not preempt each other.
     works = [(0, 9, 1, 9, "normal"), (1, 3, 1, 3, "job"), (2, 3, 1, 3, "normal"), (3, 3, 1, 3, "normal")]
     assert times(play(works, 1, Terms("requeue", LEVELS, express=5.0))[0]) == [
-        (8, 17),
-        (17, 20),
+        (11, 20),
+        (8, 11),
         (2, 5),
         (5, 8),
     ]
@@ -381,6 +382,38 @@ def test_no_job_is_lost_unless_cancelled_and_all_time_is_accounted_for(policy, l
         if job.state is DONE:
             restart = (job.end - job.start) - (job.runtime - job.kept / job.processors)
             assert restart == pytest.approx(0.0) or (job.kills and restart == pytest.approx(terms.restart))
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", {"kind": "priority", "rule": "sjf"}])
+@settings(deadline=None, max_examples=40)
+@given(life=lives(modes=["requeue", "cancel", "suspend"]), lowest=st.sampled_from([1.0, 2.0]))
+def test_jobs_start_as_if_there_were_none_of_a_lower_class(policy, life, lowest):
+    nodes, works, terms, _ = life
+    terms = replace(terms, grace=0.0, exempt=0.0, express=0.0)
+    counts = [LEVELS.get(kind, 0.0) >= lowest for *_, kind in works]
+    crowded, _ = play(works, nodes, terms, policy)
+    alone, _ = play([work for work, one in zip(works, counts, strict=True) if one], nodes, terms, policy)
+    assert times(alone) == [found for found, one in zip(times(crowded), counts, strict=True) if one]
+
+
+def test_a_wide_job_is_not_starved_by_narrow_ones_that_pass_it_before_a_lower_one_would_end():
+    """One node is free from 40 on, the other one has a job of the lowest class until 900."""
+    narrow = [(6 + k, 200, 1, 200, "urgent") for k in range(3)]
+    works = [(0, 40, 1, 40, "urgent"), (0, 900, 1, 900, "job"), (5, 20, 2, 20, "urgent"), *narrow]
+    for policy in ("fcfs", "easy", "conservative"):
+        grid, _ = play(works, 2, Terms(levels=LEVELS), policy)
+        assert [job.start for job in grid.record.jobs] == [0, 260, 40, 60, 60, 260]
+    # A short one passes it, and makes the lowest way, as that delays nobody.
+    works[3:] = [(6, 10, 1, 10, "urgent")]
+    assert [start for start, _ in times(play(works, 2, Terms(levels=LEVELS))[0])] == [0, 60, 40, 6]
+
+
+@pytest.mark.parametrize("mode", ["requeue", "cancel", "checkpoint", "suspend"])
+def test_nobody_is_started_in_front_of_a_higher_class_to_make_way_at_once(mode):
+    works = [(0, 10, 1, 10, "urgent"), (1, 50, 1, 50, "job"), (2, 20, 1, 20, "urgent")]
+    grid, _ = play(works, 1, Terms(mode, LEVELS, exempt=600.0))
+    assert times(grid) == [(0, 10), (30, 80), (10, 30)]
+    assert grid.record.counters["preemptions"] == 0
 
 
 @pytest.mark.long

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import Protocol
 
+from gridtune.model.batch.cluster import Cluster
 from gridtune.model.batch.holds import Hold
 from gridtune.model.job import Job
 
@@ -31,8 +32,11 @@ class Keeper(Protocol):
 class Preempting(Protocol):
     """Jobs for which others have to make way."""
 
-    def consider(self) -> None:
-        """A round is over: have running jobs make way for those that still wait."""
+    def consider(self) -> bool:
+        """Start jobs of a higher QOS than others, which make way; whether any has got processors."""
+
+    def lowest(self) -> Cluster:
+        """The site as its policy sees it for the other jobs."""
 
     def settle(self) -> None:
         """Processors have come back, or a job waits no longer."""

@@ -180,6 +180,9 @@ class LocalScheduler:
         waiting = self._cluster.depth
         # They call for rounds too, but the policy is asked only when it would be without them.
         if self._pass_due:
+            self._prepare()
+            if self._site.qos is not None and self._rounds is WHENEVER_NEEDED:
+                self._site.qos.consider()
             starts = self._ask()
         self._pass_due = self._round_due = False
         best_effort = self._site.best_effort
@@ -195,8 +198,15 @@ class LocalScheduler:
         else:
             self._conclude((starts, chosen))
 
-    def _ask(self) -> Sequence[Job]:
-        """The jobs that the policy starts, beside those that start on what is reserved for them."""
+    def choose(self, seen: Cluster) -> Sequence[Job]:
+        """The jobs that the policy starts at a site as it sees it."""
+        starts = self.policy.starts(seen, self._agenda.now)
+        if starts and not seen.can_start(starts):
+            raise misjudged(self.policy, "starts jobs that do not wait, or do not fit together")
+        return starts
+
+    def _prepare(self) -> None:
+        """Start who starts on what is reserved, and see which jobs may start at this time of the week."""
         site, cluster, now = self._site, self._cluster, self._agenda.now
         if site.keeper is not None:
             for job, hold in site.keeper.starts(now):
@@ -206,10 +216,16 @@ class LocalScheduler:
             self._changes = next_change(self._prime_times, now)
         if self._prime_times:
             cluster.permit(self._longest)
-        starts = self.policy.starts(cluster, now)
-        if starts and not cluster.can_start(starts):
-            raise misjudged(self.policy, "starts jobs that do not wait, or do not fit together")
+
+    def _ask(self) -> Sequence[Job]:
+        """The jobs that the policy starts."""
+        cluster, now, qos = self._cluster, self._agenda.now, self._site.qos
+        seen = cluster if qos is None else qos.lowest()
+        starts = self.choose(seen)
         cluster.settle(now)
+        if seen is not cluster:
+            cluster.backfilled = seen.backfilled
+            cluster.disturbed = cluster.shuffled = True  # its plans were made without some of those that wait
         again = self.policy.next_pass(cluster, now)
         if self._prime_times:
             again = min(again, self._changes)
@@ -220,15 +236,17 @@ class LocalScheduler:
         """Let the decisions of a round take effect."""
         starts, chosen = decided
         site, cluster = self._site, self._cluster
+        if site.qos is not None and self._rounds is not WHENEVER_NEEDED:
+            self._prepare()
+            if site.qos.consider():
+                starts = self._ask()
         for job in starts:
             if job.state is QUEUED and job in cluster:
-                if job.processors <= cluster.free:
+                if cluster.can_start([job]):
                     site.start(job)
-                else:  # nodes were lost while the round lasted
+                else:  # nodes were lost while the round lasted, or others have started
                     self.call()
         if site.best_effort is not None:
             for job in chosen:
                 if job.processors <= site.best_effort.idle:
                     site.best_effort.start(job)
-        if site.qos is not None:
-            site.qos.consider()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, nextafter
@@ -11,7 +12,7 @@ from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.interruptions import leaves_at, pause, planned_end, preempt, running_jobs
 from gridtune.agents.batch.suspension import Suspensions
 from gridtune.model.agenda import COMPLETION
-from gridtune.model.batch.cluster import PROCESSORS
+from gridtune.model.batch.cluster import PROCESSORS, Cluster
 from gridtune.model.batch.holds import KEYS, Hold
 from gridtune.model.batch.planning.profile import Profile
 from gridtune.model.job import QUEUED, RUNNING, Job
@@ -62,15 +63,14 @@ class Terms:
 
 
 class QosPreemption:
-    """Makes room for waiting jobs of a site, the highest QOS first, in the order of their queues.
+    """Schedules each QOS of a site as if there were no lower one, the highest first.
 
-    It is asked at the end of each scheduling round, about jobs that the policy has not started and that have
-    a higher QOS than some other job of the site, which waits or runs. A job takes what is free first, then
-    what as few running jobs as need be hold: the lowest QOS first, of these the youngest (or oldest). Its
-    processors are kept for it until all of them are free; other resources cannot be kept, so where there are
-    any, jobs make way at once. A job that cannot get enough this way lets nobody of its QOS or a lower one
-    preempt in that round. Jobs in reservations and on nodes that are drained are let be, and reservations
-    ahead get what they need.
+    In each scheduling round, the policy of the site is asked for each QOS apart: it sees the waiting jobs of
+    that QOS, and the processors of running jobs of lower ones as free, once these can be preempted. A job
+    that it chooses takes what is free first, then what as few running jobs as need be hold: the lowest QOS
+    first, of these the youngest (or oldest). Its processors are kept for it until all of them are free; other
+    resources cannot be kept, so where there are any, jobs make way at once. Jobs in reservations and on nodes
+    that are drained are let be, and reservations ahead get what they need.
 
     Args:
         site: whose jobs.
@@ -84,36 +84,87 @@ class QosPreemption:
         self._leaving: set[tuple[int, int]] = set()  # jobs and their kills so far
         self._again: tuple[float, int] | None = None  # s, when it wants to be asked, and the event
         self._keys = KEYS << 1
+        self._levels: dict[int, float] = {}  # by job
         self._suspensions = Suspensions(site, self.level) if terms.mode == "suspend" else None
         site.qos = self
 
     def level(self, job: Job) -> float:
         """The QOS of a job, which does not change when it is interrupted and promises the rest only."""
-        resumed = self.site.executions.resumed.get(job.id)
-        return self.terms.level(job, job.estimate if resumed is None else resumed[2])
+        known = self._levels.get(job.id)
+        if known is None:
+            resumed = self.site.executions.resumed.get(job.id)
+            promised = job.estimate if resumed is None else resumed[2]
+            known = self._levels[job.id] = self.terms.level(job, promised)
+        return known
 
-    def consider(self) -> None:
-        """Have running jobs make way for those that still wait."""
+    def consider(self) -> bool:
+        """Start jobs of a higher QOS than others, which make way; whether any has got processors."""
         self.settle()
-        cluster, level, least = self.site.cluster, self.level, self.terms.lowest
-        if not any(level(job) > least for jobs in cluster.lanes.values() for job in jobs.values()):
-            self._look_at(inf)  # nobody has a higher QOS than somebody else
-            return
+        site, again, changed = self.site, inf, False
+        higher = self._higher()
+        while higher:
+            level = max(higher)
+            chosen = site.scheduler.choose(self._seen(level, higher[level]))
+            if sum(map(self._make_way, chosen)):
+                changed, higher = True, self._higher()
+            if level in higher:
+                again = min(again, self._next_preemptable(level))
+            higher = {lower: jobs for lower, jobs in higher.items() if lower < level}
+        self._look_at(again)
+        if changed:  # plans may be made with jobs that wait no longer
+            site.cluster.disturbed = site.cluster.shuffled = True
+        return changed
+
+    def lowest(self) -> Cluster:
+        """The site as its policy sees it for the jobs of the lowest QOS that is there."""
+        cluster = self.site.cluster
+        higher = {job.id for jobs in self._higher().values() for job in jobs}
+        higher.update(job.id for job, _ in self._claims)
+        if not higher:
+            return cluster
+        others = [job for jobs in cluster.lanes.values() for job in jobs.values() if job.id not in higher]
+        return cluster.seen(others, self.site.grid.now)
+
+    def _higher(self) -> Mapping[float, Sequence[Job]]:
+        """Waiting jobs of a higher QOS than some other job that is here, by QOS; not who has a claim."""
+        least, found = self.terms.lowest, defaultdict[float, list[Job]](list)
         claimed = {job.id for job, _ in self._claims}
-        order = [(job, level(job)) for job in cluster.in_order()]
+        for jobs in self.site.cluster.lanes.values():
+            for job in jobs.values():
+                if job.id not in claimed:
+                    found[self.level(job)].append(job)
+        if max(found, default=least) <= least:
+            return {}
         others = [
             *running_jobs(self.site),
             *(self._suspensions.jobs if self._suspensions is not None else ()),
         ]
-        lowest = min([*(own for _, own in order), *map(level, others)], default=inf) if order else inf
-        waiting = [job for job, own in order if own > lowest and job.id not in claimed]
-        again, blocked = inf, set[str]()
-        for job in sorted(waiting, key=level, reverse=True):
-            pool = cluster.queue_of(job).pool
-            if pool not in blocked and not self._make_way(job):  # nobody passes it, but in other partitions
-                again = min(again, self._next_preemptable(job))
-                blocked.add(pool)
-        self._look_at(again)
+        lowest = min([*found, *map(self.level, others)])
+        return {level: jobs for level, jobs in found.items() if level > lowest}
+
+    def _seen(self, level: float, waiting: Sequence[Job]) -> Cluster:
+        """The site as its policy sees it for waiting jobs of a QOS: jobs of lower ones leave for them."""
+        site, suspensions = self.site, self._suspensions
+        released = {
+            one.id: self._spared_until(one)
+            for one in running_jobs(site)
+            if self.level(one) < level and self._can_leave(one)
+        }
+        holds = () if suspensions is None else suspensions.holds_below(level)
+        seen = site.cluster.seen(waiting, site.grid.now, released, holds)
+        seen.backfilled = -inf
+        return seen
+
+    def _can_leave(self, job: Job) -> bool:
+        """Whether a running job can be preempted, now or later."""
+        site = self.site
+        return (
+            job.state is RUNNING
+            and job.runtime < inf
+            and (job.id, job.kills) not in self._leaving
+            and (self._suspensions is not None or not site.cluster.borrows(job))
+            and not site.nodes.any_out(site.executions[job.id].placement)
+        )
 
     def settle(self) -> None:
         """Start those for whom there is room now, and forget those who wait no longer."""
@@ -140,9 +191,9 @@ class QosPreemption:
         self._close(hold)
         return True
 
-    def _next_preemptable(self, job: Job) -> float:
-        """When one more of the jobs below this one can be preempted, s; infinite for never."""
-        now, level = self.site.grid.now, self.level(job)
+    def _next_preemptable(self, level: float) -> float:
+        """When one more of the jobs below a QOS can be preempted, s; infinite for never."""
+        now = self.site.grid.now
         able = (self._spared_until(one) for one in running_jobs(self.site) if self.level(one) < level)
         return min((time for time in able if time > now), default=inf)
 
@@ -212,13 +263,7 @@ class QosPreemption:
         able = [
             one
             for one in running_jobs(site)
-            if self.level(one) < self.level(job)
-            and one.state is RUNNING
-            and one.runtime < inf
-            and self._spared_until(one) <= now
-            and (one.id, one.kills) not in self._leaving
-            and (self._suspensions is not None or not site.cluster.borrows(one))
-            and not site.nodes.any_out(site.executions[one.id].placement)
+            if self.level(one) < self.level(job) and self._spared_until(one) <= now and self._can_leave(one)
         ]
         sign = -1.0 if terms.victims == "youngest" else 1.0
         able.sort(key=lambda one: (self.level(one), sign * one.start, sign * one.id))

@@ -68,6 +68,10 @@ class Suspensions:
         """Idle slots that are kept for suspended jobs of a lower QOS than that of a job."""
         return sum(len(one.kept) for one in self._below(job))
 
+    def holds_below(self, level: float) -> list[Hold]:
+        """What is kept for suspended jobs of a lower QOS."""
+        return [one.hold for one in self._suspended if self.level(one.job) < level]
+
     def displace(self, job: Job, victims: Sequence[Job]) -> None:
         """Start a waiting job on what is free, what jobs leave, and what is kept for jobs of a lower QOS.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from heapq import merge
 from itertools import groupby
 from math import inf
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any
 
 from gridtune.model.batch.holds import Hold, Window
@@ -406,6 +408,40 @@ class Cluster(Processors):
         if longest != self.longest:
             self.longest = longest
             self.disturbed = self.shuffled = True
+
+    def seen(
+        self,
+        jobs: Iterable[Job],
+        now: float,
+        released: Mapping[int, float] = MappingProxyType({}),
+        holds: Iterable[Hold] = (),
+    ) -> Cluster:
+        """Make a copy for a policy that is to see only some of the waiting jobs; nothing is planned there.
+
+        Args:
+            jobs: the waiting jobs that it is to see.
+            now: the present time, s.
+            released: the times from which the processors of some running jobs are to count as free, by id, s.
+            holds: those that are to keep nothing.
+
+        Returns:
+            The copy, which shares accounts and limits: it is for `starts` of a policy alone.
+        """
+        made = copy(self)
+        shown = {job.id for job in jobs}
+        made.lanes = {}
+        for lane, waiting in self.lanes.items():
+            if some := {key: job for key, job in waiting.items() if key in shown}:
+                made.lanes[lane] = OrderedDict(some)
+        widths = [job.processors for waiting in made.lanes.values() for job in waiting.values()]
+        made.depth, made.wanted, made._widths = len(widths), sum(widths), Counter(widths)
+        made.newly_queued, made.left, made.plan = [], [], None
+        made.disturbed = made.shuffled = made.deviated = True
+        if released or holds:
+            made._release(now, released, holds)
+            if self.resources is not None:
+                made.resources = self.resources.without(key for key, time in released.items() if time <= now)
+        return made
 
     def settle(self, now: float) -> None:
         """End a scheduling pass: `newly_queued`, `left` and the like tell what happens from now on.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gridtune.model.batch.holds import KEYS, Hold
@@ -119,6 +119,23 @@ class Processors:
             if not borrowed:
                 del self._borrowed[job]
         hold.lent.clear()
+
+    def _release(self, now: float, released: Mapping[int, float], holds: Iterable[Hold]) -> None:
+        """Count processors of running jobs as free from some times on, s, and those of holds at once."""
+        ends = {key: (time, processors) for time, key, processors in self.ends}
+        for hold in holds:
+            ends.pop(hold.key, None)
+            self.free += hold.idle
+            for job, processors in hold.lent.items():
+                time, own = ends[job]
+                ends[job] = time, own + processors
+        for job, since in released.items():
+            time, processors = ends.pop(job)
+            if since <= now:
+                self.free += processors
+            else:
+                ends[job] = min(time, since), processors
+        self.ends = sorted(PlannedEnd(time, key, processors) for key, (time, processors) in ends.items())
 
     def _take(self, job: Job, end: float, hold: Hold | None) -> None:
         """Give a job its processors until its planned end (s): those of a hold, or free ones."""

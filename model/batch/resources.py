@@ -47,6 +47,15 @@ class Resources:
         for name, units in self.held.pop(job.id, {}).items():
             self.free[name] += units
 
+    def without(self, jobs: Iterable[int]) -> Resources:
+        """A copy in which some running jobs, by id, have given back what they hold."""
+        made = Resources(self.capacity)
+        made.free, made.held = dict(self.free), dict(self.held)
+        for job in jobs:
+            for name, units in made.held.pop(job, {}).items():
+                made.free[name] += units
+        return made
+
     def missing_for(self, job: Job) -> dict[str, int]:
         """Units that a job needs beyond what is free, where there are any."""
         needs = job.needs or {}
