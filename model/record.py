@@ -48,12 +48,14 @@ class Missing(NamedTuple):
         jobs: how many.
         work: of them, slot-seconds at speed 1.
         deadline: by which they should have been done, s.
+        kind: their class.
     """
 
     user: str
     jobs: int
     work: float
     deadline: float
+    kind: str = "mandatory"
 
 
 @dataclass(slots=True)

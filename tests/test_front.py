@@ -317,3 +317,10 @@ def test_the_baselines_mean_is_that_of_all_its_runs_and_its_settings_are_those_i
 @pytest.mark.parametrize(("runs", "certain"), [((1.0, 1.0), True), ((1.0, 1.1), False), ((1.0,), False)])
 def test_runs_that_repeat_each_other_are_certain(runs, certain):
     assert front(archive((UNFAIR,), ((3.0,),), (runs,))).certain == certain
+
+
+def test_a_baseline_that_is_nothing_but_rounding_counts_as_nothing():
+    share = replace(UNFAIR, resolution=1e-4)
+    found = front(archive((share, COMPLETED), (1e-16, 100), (0.01, 200), (0.2, 250), baseline=0))
+    assert numbers(found.bearable(found.members)) == [0, 1]
+    assert found.reference == (1.0, 0.0)

@@ -446,3 +446,9 @@ def test_the_holes_of_a_real_cluster_are_harvested_unseen():
 
     assert crowded.metrics["killed"].value > 0
     assert starts(crowded) == starts(alone)
+
+
+def test_a_best_effort_job_that_ends_with_its_node_is_counted_as_such():
+    scenario = load("cigri/search").override({"site.cluster.outage": [{"start": 2000.0, "end": 2400.0}]})
+    metrics = simulate(scenario).metrics
+    assert 0 < metrics["killed_by_failure"].value <= metrics["killed"].value

@@ -119,6 +119,20 @@ def test_a_policy_that_decides_what_cannot_be_done_is_named(
         simulate(load(name).override(values))
 
 
+def test_a_plan_may_be_a_generator(monkeypatch):
+    def one_by_one(self, demand, servers, rng):
+        return (Submission(k % servers, True) for k in range(demand.n_min))
+
+    scenario = load("diet/day-regular").override({"workload.count": 2})
+    monkeypatch.setattr(EthicDispatch, "setup", lambda *given: list(one_by_one(*given)))
+    known = simulate(scenario).metrics
+    monkeypatch.setattr(EthicDispatch, "setup", one_by_one)
+    assert {name: repr(one) for name, one in simulate(scenario).metrics.items()} == {
+        name: repr(one) for name, one in known.items()
+    }
+    assert known["never_submitted"].value == 0
+
+
 def test_what_a_policy_of_others_returns_is_not_called_a_fault_of_gridtune(tmp_path):
     class Nothing(Easy):
         """Starts nothing, in a way that nobody understands."""

@@ -93,7 +93,7 @@ def test_everything_that_is_counted_of_users_and_their_classes(allocated):
                 assert pytest.approx(np.array(known).reshape(-1, 3)) == np.array(columns).T
 
 
-@pytest.mark.parametrize(("deadline", "failed_jobs"), [(inf, 3), (60.0, 0), (50.0, 0), (49.0, 3)])
+@pytest.mark.parametrize(("deadline", "failed_jobs"), [(inf, 3), (60.0, 0), (50.0, 3), (49.0, 3)])
 def test_jobs_that_were_never_submitted_are_lost_and_have_failed_once_it_is_too_late(deadline, failed_jobs):
     found = outcomes([], [Stay("b", 0.0, 9.0)], 0, 0.0, NOW, unsent=[Missing("a", 3, 7.0, deadline)])
     assert list(found) == ["b", "a"]
@@ -101,6 +101,9 @@ def test_jobs_that_were_never_submitted_are_lost_and_have_failed_once_it_is_too_
     assert (outcome.lost_jobs, outcome.lost_work, outcome.mandatory) == (3, 7.0, 3)
     assert (outcome.mandatory_failed, outcome.unhappy, outcome.jobs) == (failed_jobs, failed_jobs > 0, 0)
     assert isnan(outcome.satisfaction)
+    (part,) = outcome.classes.values()
+    assert (part.kind, part.lost_jobs, part.owed_lost, part.work) == ("mandatory", 3, 7.0, 7.0)
+    assert part.mandatory_failed == failed_jobs
 
 
 @pytest.mark.parametrize("sizes", [False, True])

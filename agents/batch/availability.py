@@ -86,7 +86,7 @@ class Availability(Timeline):
         """See `Timeline`."""
         lost = list(nodes)
         self.failures += len(lost)
-        self._evict(lost)
+        self.site.grid.record.counters["killed_by_failure"] += self._evict(lost)
         then = [take_off(self.site, job) for job in jobs_on(self.site, self._slots(lost))]
         self._shut(lost, cause, until, "node lost")
         for follow in then:
@@ -175,9 +175,9 @@ class Availability(Timeline):
     def _log(self, event: str, node: int) -> None:
         self.site.grid.record.log(self.time, event, 0, self.site.name, host_list(self.nodes.site, [node]))
 
-    def _evict(self, nodes: Iterable[int]) -> None:
-        if self.site.best_effort is not None:
-            self.site.best_effort.evict(self._slots(nodes))
+    def _evict(self, nodes: Iterable[int]) -> int:
+        best_effort = self.site.best_effort
+        return 0 if best_effort is None else best_effort.evict(self._slots(nodes))
 
     def _take(self, node: int, until: float) -> None:
         """Keep the slots of a node from the scheduler, those that are busy once their jobs end."""

@@ -174,11 +174,12 @@ class BestEffortQueue:
             self.site.scheduler.call_round()
         return self.preemption.kill_delay()
 
-    def evict(self, slots: Set[int]) -> None:
-        """Kill the jobs on some slots, with no notice."""
-        for execution in list(self._executions.values()):
-            if not slots.isdisjoint(execution.placement.slots):
-                self._kill(execution)
+    def evict(self, slots: Set[int]) -> int:
+        """Kill the jobs on some slots, with no notice; how many."""
+        on_them = [one for one in self._executions.values() if not slots.isdisjoint(one.placement.slots)]
+        for execution in on_them:
+            self._kill(execution)
+        return len(on_them)
 
     def choose(self, idle: int) -> Sequence[Job]:
         """The jobs at the head of the queue that fit into the idle processors."""

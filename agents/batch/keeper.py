@@ -88,8 +88,8 @@ class PreemptibleJobs(Protocol):
     def present(self) -> int:
         """See above."""
 
-    def evict(self, slots: Set[int]) -> None:
-        """Kill the best-effort jobs on some slots, with no notice."""
+    def evict(self, slots: Set[int]) -> int:
+        """Kill the best-effort jobs on some slots, with no notice; how many."""
 
     def make_room(self, processors: int) -> float:
         """Have best-effort jobs leave until that many processors are idle, at once or soon.

@@ -191,7 +191,7 @@ class Client(mesa.Agent):
         found = self._found = [self.servers[vector.server] for vector in vectors]
         rng = self.grid.streams.stream(f"dispatch:{self.session.user}")
         habits = self.habits
-        plan = self._useful(habits.dispatch.setup(self._demand(), len(found), rng))
+        plan = self._useful(list(habits.dispatch.setup(self._demand(), len(found), rng)))
         self._check(plan, len(found), habits.dispatch)
         assigned = list(habits.choice.assign(plan, vectors, rng))
         self._check(assigned, len(found), habits.choice)

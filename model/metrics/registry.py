@@ -140,7 +140,9 @@ METRICS: dict[str, Definition] = {
         "work of completed jobs and progress of running ones, over what could be",
         within=SHARE,
     ),
-    "killed": _of("kills", "minimize", "executions lost to other jobs and put back into a queue"),
+    "killed": _of(
+        "kills", "minimize", "executions lost, to other jobs or with their node, and put back into a queue"
+    ),
     "wasted_work": _of("s", "minimize", "slot-seconds of executions that were lost", WORK),
     "events": _of("events", "minimize", "fired events"),
 }

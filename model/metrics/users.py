@@ -101,7 +101,7 @@ class UserOutcome(Outcome):
     waiting_mean: float = nan
     response_mean: float = nan
     slowdown_mean: float = nan
-    classes: dict[str, ClassOutcome] = field(default_factory=dict)
+    classes: dict[str, ClassOutcome] = field(default_factory=dict, repr=False)
     times: list[tuple[float, float, float]] = field(default_factory=list, repr=False)
 
     @property
@@ -139,7 +139,7 @@ def failed(job: Job, now: float) -> bool:
         return True
     if state is EXPIRED:
         return job.deadline < inf or lost(job)
-    return not now <= job.deadline < inf
+    return not now < job.deadline < inf
 
 
 def outcomes(
@@ -183,8 +183,14 @@ def outcomes(
         outcome.lost_jobs += one.jobs
         outcome.lost_work += one.work
         outcome.mandatory += one.jobs
-        if now > one.deadline or one.deadline == inf:
+        counted = outcome.classes.setdefault(one.kind, ClassOutcome(one.user, kind=one.kind))
+        counted.lost_jobs += one.jobs
+        counted.lost_work += one.work
+        counted.owed_lost += one.work
+        counted.work += one.work
+        if now >= one.deadline or one.deadline == inf:
             outcome.mandatory_failed += one.jobs
+            counted.mandatory_failed += one.jobs
     # Work is counted at speed 1, so it is compared with what the speeds can do in the time.
     whole, unit = (capacity, 1.0) if allocated == "completed" else (float(slots), pace)
     stays = [replace(stay, deadline=min(stay.deadline, now)) for stay in stays]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from gridtune.optimize.runs.stored import load
 from gridtune.optimize.search import search as search_space
 from gridtune.scenarios.api.experiment import Scenario, processes_of
 from gridtune.scenarios.document import scenario as documents
+from gridtune.scenarios.document.trust import plugins_allowed
 from gridtune.scenarios.execution.prepare import prepare, workers
 from gridtune.scenarios.execution.variations import Variations, as_texts
 
@@ -70,13 +71,21 @@ def search(
     return made
 
 
-def open_study(study: Path | str, name: str | None = None, *, skip_broken: bool = False) -> Study:
+def open_study(
+    study: Path | str,
+    name: str | None = None,
+    *,
+    skip_broken: bool = False,
+    allow_plugins: bool | None = None,
+) -> Study:
     """Open the study that a search has kept, to read it.
 
     Args:
         study: the folder of a search, a journal file, or the URL of a storage.
         name: the name of the study, where the storage holds several.
         skip_broken: whether to pass over broken lines of the table of runs.
+        allow_plugins: whether the Python files that its scenario names may run, beside those that are trusted
+            anyway; left out, as the program or a surrounding block allows.
 
     Returns:
         The study as `search` returned it, or as far as the search has come.
@@ -93,5 +102,6 @@ def open_study(study: Path | str, name: str | None = None, *, skip_broken: bool 
         ...     len(gt.open_study(kept).configurations)
         4
     """
-    kept = load(study, name, skip_broken=skip_broken)
+    with nullcontext() if allow_plugins is None else plugins_allowed(allow_plugins):
+        kept = load(study, name, skip_broken=skip_broken)
     return Study(kept.settings, kept.archive, kept.notes, kept.trials)

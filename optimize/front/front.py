@@ -99,15 +99,16 @@ class Front:
     def bearable(self, some: Sequence[Evaluation]) -> list[Evaluation]:
         """Those that make no objective worse than the baseline by more than half of its value.
 
-        Where that is 0, by more than half of the range over all configurations. Nor may a further tenth of
-        the mandatory jobs of a class fail (`replication.guards.failing`).
+        Where that is 0, or below the resolution, by more than half of the range over all configurations. Nor
+        may a further tenth of the mandatory jobs of a class fail (`replication.guards.failing`).
         """
         start = self.archive.standing
         if start is None or start.number not in self.means:
             return []
         baseline = self.means[start.number]
         spread = np.ptp(list(self.means.values()), axis=0)
-        most = baseline + BEARABLE * np.where(baseline == 0, spread, np.abs(baseline))
+        none = np.abs(baseline) <= [o.resolution for o in self.objectives]
+        most = baseline + BEARABLE * np.where(none, spread, np.abs(baseline))
         return [
             one
             for one, row in zip(some, self.costs(some), strict=True)
@@ -271,9 +272,11 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
     volume zero. It depends on all evaluations: the volumes of two such searches do not compare.
     """
     if archive.standing is not None:
-        first = [archive.standing.objectives[o.name].values[0] for o in archive.objectives]
-        sides = signs(archive.objectives)
-        return tuple(float(x + side * (abs(x) or 1.0)) for x, side in zip(first, sides, strict=True))
+        made = []
+        for one, side in zip(archive.objectives, signs(archive.objectives), strict=True):
+            first = archive.standing.objectives[one.name].values[0]
+            made.append(float(first + side * (abs(first) if abs(first) > one.resolution else 1.0)))
+        return tuple(made)
     usable = comparable(archive)
     # What breaks constraints does not count, unless there is nothing else.
     usable = [e for e in usable if feasible(e, archive.constraints)] or usable

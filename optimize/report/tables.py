@@ -63,7 +63,8 @@ def front_text(front: Front, some: Sequence[Row], width: int) -> str:
 def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator[str]:
     """What the columns mean, and what is not listed."""
     if not front.certain and front.archive.standing is not None:
-        yield "±: half of the 95 % interval of the difference to the baseline"
+        errors = "; of constraints, the standard error" if front.archive.constraints else ""
+        yield f"±: half of the 95 % interval of the difference to the baseline{errors}"
     elif not front.certain:
         yield "±: standard error"
     if "P" in titles:

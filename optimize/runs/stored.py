@@ -116,6 +116,8 @@ def settings_of(stored: Mapping[str, Any], study: str | Path) -> Settings:
 def _understood(study: str | Path) -> Iterator[None]:
     try:
         yield
+    except ScenarioError:
+        raise
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         why = " ".join(str(error).split())[:200]
         raise ScenarioError(

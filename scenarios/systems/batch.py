@@ -267,7 +267,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
             (followers.setdefault(task.preceding, []) if task.preceding else by_themselves).append(task)
         tasks = by_themselves
     submitter = Submitter(grid, workload.name, make, receiver.submit, followers)
-    grid.record.held_back.append(submitter.missing)
+    grid.record.held_back.append(lambda now: [one._replace(kind=role) for one in submitter.missing(now)])
     return submitter.schedule(tasks)
 
 

@@ -160,7 +160,8 @@ def _have_tasks_come(
             yield what[1].time, arrive, what
 
     def missing(now: float) -> list[Missing]:
-        return [Missing(task.user, 1, task.runtime, task.deadline) for _, task in owed.unmade(now)]
+        late = owed.unmade(now)
+        return [Missing(task.user, 1, task.runtime, task.deadline, role) for role, task in late]
 
     grid.agenda.feed(owed.schedule(arrivals()))
     grid.record.held_back.append(missing)
