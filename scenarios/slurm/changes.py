@@ -229,7 +229,7 @@ def _without(site: SiteSpec) -> Iterator[str]:
     if limited:
         yield "limits of users that count jobs of all QOS together: each QOS has its own, and counts its jobs"
     if policy.kind in ("easy", "fair-share"):
-        yield "one job has a reservation, planned whenever a job ends; Slurm plans every bf_interval seconds"
+        yield "whenever a job ends, one waiting job is planned; Slurm plans every bf_interval seconds"
     if policy.kind == "conservative":
         yield "all jobs are planned whenever one ends; Slurm plans some, every bf_interval seconds"
     of_queues = {f"queue {queue.name}": queue.priority for queue in site.queue}
