@@ -39,6 +39,19 @@ def sacct(tmp_path):
     return path
 
 
+def test_jobs_of_oar_that_have_not_ended_are_called_so(tmp_path):
+    states = {"Running": "1500000700", "Finishing": "1500000700", "Waiting": "0", "Hold": "0"}
+    rows = [
+        f"{10 + k},1500000020,{start},0,{state},bob,p2,default,600,4\n"
+        for k, (state, start) in enumerate(states.items())
+    ]
+    path = tmp_path / "oar.csv"
+    path.write_text(OAR + "".join(rows))
+    dropped = {reason: tally.count for reason, tally in read_trace(path).report.dropped.items()}
+    assert dropped["still running when the accounting was read"] == 2
+    assert dropped["still waiting when the accounting was read"] == 2
+
+
 def test_sacct_by_hand(sacct):
     trace = read_trace(sacct)
     assert trace.format == "sacct"

@@ -259,6 +259,12 @@ def calibrated_as(values):
     return fit.Calibration(["embedded"], 9, 6, 4, [128], True, tried, tried, fit_, 1, {})
 
 
+def test_fewer_processors_than_the_log_had_in_use_are_doubted():
+    values = {"site.cluster.policy": "easy", "site.cluster.nodes": 100 / 128}
+    said = [" ".join(report_lines(replace(calibrated_as(values), peak=peak))) for peak in (100, 128)]
+    assert ["up to 128 processors in use" in one for one in said] == [False, True]
+
+
 @pytest.mark.long
 def test_the_command_writes_a_scenario_that_runs(log_of, tmp_path):
     log, out = log_of("conservative"), tmp_path / "mine.toml"

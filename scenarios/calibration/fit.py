@@ -42,6 +42,7 @@ class Calibration:
         own: the policy that the site is said to have, and nothing else; None if none is said.
         first: number of the first job of the first log that was used; None for all.
         since: when that one came, s since 1970; None where the log does not say.
+        peak: processors of the first log that were in use at once, at most.
     """
 
     traces: Sequence[str]
@@ -59,6 +60,7 @@ class Calibration:
     own: Tried | None = None
     first: int | None = None
     since: float | None = None
+    peak: int = 0
 
     @property
     def values(self) -> Values:
@@ -155,6 +157,7 @@ def calibrate(
         own,
         logs[0].first,
         logs[0].since,
+        logs[0].peak,
     )
 
 

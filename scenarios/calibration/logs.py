@@ -98,6 +98,11 @@ class Log:
                 best, most = (first, last), waited[last] - waited[first]
         return read_log(self.trace, self.size, int(self.rows[best[1] - 1]), int(self.rows[best[0]]))
 
+    @property
+    def peak(self) -> int:
+        """The most processors that were in use at once."""
+        return int(_peak(self.submit + self.wait, self.runtime, self.processors))
+
     def most_running(self, *, processors: bool = False) -> Iterator[float]:
         """The most jobs, or processors of them, that each user had running at once."""
         start, amount = self.submit + self.wait, self.processors if processors else np.ones(len(self.submit))

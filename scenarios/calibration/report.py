@@ -86,6 +86,8 @@ def report_lines(found: Calibration, *, every: bool = False) -> Iterator[str]:
     )
     for path, value in found.values.items():
         yield from _setting(path, value)
+    if found.values.get(NODES, found.peak) < found.peak:
+        yield f"The log had up to {found.peak:,} processors in use: fewer may stand for another cause."
     yield ""
     yield f"{'':29}{'mean wait':>11}{'wait/log' + chr(39) + 's':>12}{'start error':>13}{'misfit':>8}"
     before = [_row("log", None, found.best.fitted.logged), _row("calibrated", found.best.fitted)]
@@ -130,8 +132,9 @@ def _verdict(found: Calibration, kind: str) -> str:
     nearer = f"; nearer {'is' if len(better) == 1 else 'are'} {' and '.join(better)}" if better else ""
     if not holds(found):
         return (
-            f"{claim}{nearer}. So the calibration does not hold: waits depend on what is not simulated, or "
-            f"the site changed. Trust differences between policies less, and try later {kind} alone."
+            f"{claim}{nearer}. So the calibration does not hold: waits depend on what is not simulated (such "
+            "as best-effort jobs, GPUs or failures), or the site changed. Trust differences between "
+            f"policies less, and try later {kind} alone."
         )
     return f"{claim}: the calibration holds (within a factor of {NEAR:g}, or a minute){nearer}."
 

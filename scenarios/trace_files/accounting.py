@@ -113,7 +113,9 @@ _STATUS = {
 }
 _NOT_ENDED = {
     **dict.fromkeys(("RUNNING", "SUSPENDED", "RESIZING", "COMPLETING"), RUNNING),
+    **dict.fromkeys(("LAUNCHING", "FINISHING", "RESUMING"), RUNNING),
     **dict.fromkeys(("PENDING", "REQUEUED"), PENDING),
+    **dict.fromkeys(("WAITING", "HOLD", "TOLAUNCH", "TOACKRESERVATION"), PENDING),
 }
 _PART = re.compile(r"(\d+)([_+])")
 _DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)(?:\.\d+)?$", re.ASCII)
@@ -207,7 +209,7 @@ def _splitter(
                 return [LEFT_OUT, AGAIN]
             seen.add(row)
         state = text("state").split(" ")[0].rstrip("+").upper()
-        if state in _NOT_ENDED and kind == "sacct" and end is None:
+        if state in _NOT_ENDED and kind != "CSV" and end is None:
             return [LEFT_OUT, _NOT_ENDED[state]]
         if submit is None or (end is None and state not in _STATUS):
             return _UNREADABLE
