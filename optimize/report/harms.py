@@ -20,11 +20,15 @@ def all_harms(one: Recommendation) -> list[Harm]:
     found = []
     for change in one.objectives.values():
         start, to, metric = change.start, change.to, change.metric
+        low, high = change.difference.low, change.difference.high
+        if low is None or high is None:
+            low = high = to - start
         if is_logarithm(metric):
-            start, to, metric = 10**start, 10**to, plain(metric)
+            low, high, before = 10 ** (start + low), 10 ** (start + high), 10**start
+            start, to, metric, low, high = before, 10**to, plain(metric), low - before, high - before
         worse = change.significant and not change.better and much(start, to - start)
         if worse and metric.name not in told:
-            found.append(Harm(metric.name, metric.unit, start, to, to - start, to - start))
+            found.append(Harm(metric.name, metric.unit, start, to, low, high))
     return [*one.harms, *found]
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from math import inf, isfinite, nan
 from typing import NamedTuple
 
+from gridtune.model.metrics.registry import ALWAYS
 from gridtune.model.streams import HELD_OUT
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Estimate, Evaluation, Failed, Objective
 from gridtune.optimize.replication.guards import NO_MORE_LOSS, NO_STARVATION, excess_losses, excess_waits
@@ -189,7 +190,8 @@ def _fault(summaries: Mapping[str, Estimate], watched: Sequence[str], first: int
             return f"{name} is not measured in this scenario"
         for replication, value in enumerate(summaries[name].values, start=first):
             if value == inf:
-                return f"{name} is infinite in replication {replication}: work was lost or left over"
+                why = ": work was lost or left over" if name in ALWAYS else ""
+                return f"{name} is infinite in replication {replication}{why}"
             if not isfinite(value):
                 return f"{name} is {value} in replication {replication}"
     return ""
