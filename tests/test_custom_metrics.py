@@ -125,6 +125,8 @@ def test_what_is_no_number_is_refused(tmp_path, value):
         ),
         ("'completed_se', unit='', direction='minimize'", "metric completed_se: another column"),
         ("'mine', unit='', direction='up'", "direction 'up': expected minimize or maximize"),
+        ("'mine', unit=3, direction='minimize'", "unit 3: expected a text, such as s"),
+        ("'mine', unit='', direction='minimize', resolution=-1", "resolution -1: expected a number from 0"),
     ],
 )
 def test_a_metric_that_cannot_be_is_refused_at_once(tmp_path, call, problem):

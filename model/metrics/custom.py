@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
+from math import inf
 from numbers import Real
 from pathlib import Path
 from typing import TypeVar, get_args
@@ -163,6 +164,10 @@ def metric(
     _free(name, "")
     if direction not in get_args(Direction):
         raise MetricError(f"metric {name}: direction {direction!r}: expected minimize or maximize")
+    if not isinstance(unit, str):
+        raise MetricError(f"metric {name}: unit {unit!r}: expected a text, such as s")
+    if not (isinstance(resolution, int | float) and 0 <= resolution < inf):
+        raise MetricError(f"metric {name}: resolution {resolution!r}: expected a number from 0")
 
     def enter(function: F) -> F:
         text = meaning or (inspect.getdoc(function) or "").partition("\n")[0].rstrip(".")
