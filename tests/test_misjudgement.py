@@ -13,6 +13,7 @@ from gridtune.model.harvest.control import Decision
 from gridtune.model.harvest.submission import Tap
 from gridtune.model.job import Job
 from gridtune.model.middleware.matching import RoundRobin
+from gridtune.model.middleware.retrying import Limited
 from gridtune.model.middleware.routing import LeastDepth
 from gridtune.model.policy import PolicyError
 from gridtune.model.wms.arbitration import DeadlineFair
@@ -103,6 +104,9 @@ CASES = [
     (selection.RoundRobin, "assign", all_optional, "diet/day-regular", {}, "other requests than"),
     (selection.RoundRobin, "wanted", lambda *_: 0, "diet/day-regular", {}, "wants 0 servers"),
     (selection.RoundRobin, "wanted", lambda *_: float("nan"), "diet/day-regular", {}, "wants nan servers"),
+    (selection.ByLoad, "best", lambda *_: [], "diet/day-regular", {}, "hands up none of the servers"),
+    (Limited, "wait", lambda *_: float("inf"), "dirac/deteriorating", {}, "waits for inf s"),
+    (Limited, "wait", lambda *_: float("nan"), "dirac/deteriorating", {}, "waits for nan s"),
     (LeastTraversalTime, "rank", partly_nan, "egee/plain", {}, "ranks by nan"),
     (LeastTraversalTime, "rank", lambda *_: float("nan"), "egee/plain", {}, "ranks by nan"),
     (DeadlineFair, "choose", lambda *_: -1, "egee/portal", {}, "none of those who wait"),

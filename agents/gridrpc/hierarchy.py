@@ -15,6 +15,7 @@ from gridtune.model.gridrpc.estimation import EstimationVector
 from gridtune.model.gridrpc.selection import Aggregation
 from gridtune.model.job import Job
 from gridtune.model.network import Link
+from gridtune.model.policy import misjudged
 
 
 class Discovery(NamedTuple):
@@ -103,7 +104,10 @@ class LocalAgent(mesa.Agent):
             best.extend(chain.from_iterable(answers))
             awaited -= len(answers)
             if awaited == 0:
-                discovery.reply(self.rank.best(best, min(self.keep, discovery.max_servers)))
+                kept = self.rank.best(best, min(self.keep, discovery.max_servers))
+                if best and not kept:
+                    raise misjudged(self.rank, "hands up none of the servers")
+                discovery.reply(kept)
 
         inner = discovery._replace(reply=answered)
         for child in asked:

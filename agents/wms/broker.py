@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Literal, NamedTuple
 
 import mesa
@@ -207,6 +208,8 @@ class WmsBroker(mesa.Agent):
         if wait is None:
             self._give_up(trip, "told_rejected")
             return
+        if not 0 <= wait < inf:
+            raise misjudged(self.habits.revisit, f"waits for {wait} s; None gives a job up")
         trip.refused.clear()
         self.grid.record.counters["revisited"] += 1
         self._later(wait, self._match, trip)
