@@ -28,6 +28,6 @@ def test_runs_that_were_not_done_have_no_value():
 def test_the_replication_that_gives_no_finite_value_is_named_by_its_number():
     settings = SimpleNamespace(run_in=[SimpleNamespace(name="a")], watched=lambda measured: ("cost",))
     runs = [[{"cost": 1.0}, {"cost": inf}]]
-    reason = "cost is infinite in replication 1: work was lost or left over"
+    reason = "cost is infinite in replication 1"
     assert evaluated(5, {}, runs, settings) == Failed(5, {}, reason)
     assert "replication 8" in evaluated(5, {}, runs, settings, first=7).reason
