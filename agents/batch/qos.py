@@ -84,7 +84,7 @@ class QosPreemption:
         self._leaving: set[tuple[int, int]] = set()  # jobs and their kills so far
         self._again: tuple[float, int] | None = None  # s, when it wants to be asked, and the event
         self._keys = KEYS << 1
-        self._levels: dict[int, float] = {}  # by job
+        self._levels: dict[int, float] = {}  # by job, from when it first waits: later it may promise less
         self._suspensions = Suspensions(site, self.level) if terms.mode == "suspend" else None
         site.qos = self
 
@@ -92,9 +92,7 @@ class QosPreemption:
         """The QOS of a job, which does not change when it is interrupted and promises the rest only."""
         known = self._levels.get(job.id)
         if known is None:
-            resumed = self.site.executions.resumed.get(job.id)
-            promised = job.estimate if resumed is None else resumed[2]
-            known = self._levels[job.id] = self.terms.level(job, promised)
+            known = self._levels[job.id] = self.terms.level(job, job.estimate)
         return known
 
     def consider(self) -> bool:

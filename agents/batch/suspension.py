@@ -66,11 +66,11 @@ class Suspensions:
 
     def idle_below(self, job: Job) -> int:
         """Idle slots that are kept for suspended jobs of a lower QOS than that of a job."""
-        return sum(len(one.kept) for one in self._below(job))
+        return sum(len(one.kept) for one in self._below(self.level(job)))
 
     def holds_below(self, level: float) -> list[Hold]:
         """What is kept for suspended jobs of a lower QOS."""
-        return [one.hold for one in self._suspended if self.level(one.job) < level]
+        return [one.hold for one in self._below(level)]
 
     def displace(self, job: Job, victims: Sequence[Job]) -> None:
         """Start a waiting job on what is free, what jobs leave, and what is kept for jobs of a lower QOS.
@@ -79,7 +79,7 @@ class Suspensions:
             job: for which that is enough.
             victims: running jobs of a lower QOS, which leave.
         """
-        for one in self._below(job):
+        for one in self._below(self.level(job)):
             self._let_go(one)
         for victim in victims:
             self._set_aside(victim)
@@ -93,8 +93,8 @@ class Suspensions:
             if any(one.job.state is not QUEUED or one.slots & free for one in self._suspended):
                 self._share_out()
 
-    def _below(self, job: Job) -> list[Suspended]:
-        return [one for one in self._suspended if self.level(one.job) < self.level(job)]
+    def _below(self, level: float) -> list[Suspended]:
+        return [one for one in self._suspended if self.level(one.job) < level]
 
     def _set_aside(self, job: Job) -> None:
         site = self.site

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import inf
 
 from gridtune.agents.batch.services import Delay, no_delay
 from gridtune.model.grid import Grid
 from gridtune.model.job import Job
 from gridtune.model.metrics.registry import define
-from gridtune.model.middleware.retrying import Blacklist, Never, Retry, Trusting
-from gridtune.model.policy import misjudged
+from gridtune.model.middleware.retrying import Blacklist, Never, Retry, Trusting, pause_after
 
 define("retried", "tries", "minimize", "tasks that a middleware tried again after a failure")
 define("lost_on_the_way", "tasks", "minimize", "tasks that were lost between the middleware and a site")
@@ -70,11 +68,9 @@ class Trouble:
     def wait(self, task: Job) -> float | None:
         """Seconds from a failure of a task until it is tried again; None if it is given up."""
         self._failed[task.id] += 1
-        wait = self.retry.wait(self._failed[task.id])
+        wait = pause_after(self.retry, self._failed[task.id])
         if wait is None:
             return None
-        if not 0 <= wait < inf:
-            raise misjudged(self.retry, f"waits for {wait} s; None gives a task up")
         self._counters["retried"] += 1
         return wait
 

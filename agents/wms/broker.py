@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 from typing import Literal, NamedTuple
 
 import mesa
@@ -17,7 +16,7 @@ from gridtune.model.agenda import ARRIVAL, DECISION, OBSERVATION
 from gridtune.model.grid import Grid
 from gridtune.model.job import CANCELLED, CREATED, QUEUED, Job
 from gridtune.model.metrics.registry import define
-from gridtune.model.middleware.retrying import Never, Retry
+from gridtune.model.middleware.retrying import Never, Retry, pause_after
 from gridtune.model.policy import misjudged
 from gridtune.model.wms.expression import Formula
 from gridtune.model.wms.ranking import Advert, Ranking
@@ -204,12 +203,10 @@ class WmsBroker(mesa.Agent):
         wait = None
         if trip.refused:
             trip.rounds += 1
-            wait = self.habits.revisit.wait(trip.rounds)
+            wait = pause_after(self.habits.revisit, trip.rounds)
         if wait is None:
             self._give_up(trip, "told_rejected")
             return
-        if not 0 <= wait < inf:
-            raise misjudged(self.habits.revisit, f"waits for {wait} s; None gives a job up")
         trip.refused.clear()
         self.grid.record.counters["revisited"] += 1
         self._later(wait, self._match, trip)

@@ -44,17 +44,19 @@ class Resources:
 
     def give_back(self, job: Job) -> None:
         """A job has ended, or does not start after all."""
-        for name, units in self.held.pop(job.id, {}).items():
-            self.free[name] += units
+        self._free(job.id)
 
     def without(self, jobs: Iterable[int]) -> Resources:
         """A copy in which some running jobs, by id, have given back what they hold."""
         made = Resources(self.capacity)
         made.free, made.held = dict(self.free), dict(self.held)
         for job in jobs:
-            for name, units in made.held.pop(job, {}).items():
-                made.free[name] += units
+            made._free(job)
         return made
+
+    def _free(self, job: int) -> None:
+        for name, units in self.held.pop(job, {}).items():
+            self.free[name] += units
 
     def missing_for(self, job: Job) -> dict[str, int]:
         """Units that a job needs beyond what is free, where there are any."""

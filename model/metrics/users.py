@@ -188,7 +188,7 @@ def outcomes(
         counted.lost_work += one.work
         counted.owed_lost += one.work
         counted.work += one.work
-        if now >= one.deadline or one.deadline == inf:
+        if not now < one.deadline < inf:
             outcome.mandatory_failed += one.jobs
             counted.mandatory_failed += one.jobs
     # Work is counted at speed 1, so it is compared with what the speeds can do in the time.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
-from gridtune.model.policy import Policy, parameter, register
+from gridtune.model.policy import Policy, misjudged, parameter, register
 
 
 class Retry(Policy):
@@ -32,6 +33,18 @@ class Retry(Policy):
             The time, s; None if the task is given up.
         """
         raise NotImplementedError
+
+
+def pause_after(retry: Retry, failures: int) -> float | None:
+    """Seconds from a failure until a task is tried again; None if it is given up.
+
+    Raises:
+        PolicyError: the policy says neither.
+    """
+    wait = retry.wait(failures)
+    if wait is not None and not 0 <= wait < inf:
+        raise misjudged(retry, f"waits for {wait} s; None gives a task up")
+    return wait
 
 
 @register("retry", "never")

@@ -24,8 +24,8 @@ def all_harms(one: Recommendation) -> list[Harm]:
         if low is None or high is None:
             low = high = to - start
         if is_logarithm(metric):
-            low, high, before = 10 ** (start + low), 10 ** (start + high), 10**start
-            start, to, metric, low, high = before, 10**to, plain(metric), low - before, high - before
+            low, high = (10 ** (start + gap) - 10**start for gap in (low, high))
+            start, to, metric = 10**start, 10**to, plain(metric)
         worse = change.significant and not change.better and much(start, to - start)
         if worse and metric.name not in told:
             found.append(Harm(metric.name, metric.unit, start, to, low, high))
