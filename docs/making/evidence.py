@@ -40,9 +40,10 @@ OF_SEARCHES = {  # what else draws pictures of these pages
 }
 CALIBRATION = ("scenarios/calibration",)
 CLAIMED = "diet/[!a]* dirac/[!a]* egee/[!a]* cigri/[!a]* deadline/[!a]* batch/*"  # none in an afternoon
-RUNS = "[!s]*/*"  # names of all results of runs; those of searches are `search NAME`, `search long NAME`
+RUNS = "[!s]*/[!l]*"  # runs, but of the longest logs, which are not drawn; others are `search (long) NAME`
 LONG = "search?long*"  # (patterns have no spaces) where at least eight configurations were validated
 METRICS = ("model/metrics",)  # what waits mean, which no digest of jobs shows
+ARENAS = "search?dirac/* search?egee/*"
 LOGS = f"batch/* search?batch/* {LONG}"
 BENCH = "python -m tests.benchmarks."
 SIGNAL = "batch/replay cigri/search dirac/search egee/search federation/small federation/lcg-week"
@@ -95,7 +96,7 @@ MEASURED = (
     ),
     found(
         "search_quality.jsonl",
-        "search*",
+        ARENAS,
         "search_quality stand-in 100",
         "search_quality stand-in 300",
         "search_quality stand-in 100 --alone",
@@ -109,22 +110,22 @@ MEASURED = (
     ),
     found("answers.json", LONG, "answers --work WORK --rows docs/data/answers.json", code=METRICS),
     found("recommended.jsonl", LONG, "recommended"),
-    found("inference.jsonl", "search*", "inference --rows docs/data/inference.jsonl"),
+    found("inference.jsonl", ARENAS, "inference --rows docs/data/inference.jsonl"),
     found("estimates.jsonl", LONG, "estimates --rows docs/data/estimates.jsonl"),
     found("federation.json", LONG, "federation --work WORK --rows docs/data/federation.json"),
     found(
         "federation_week.json",
-        "federation/lcg-week search*",
+        "federation/lcg-week",
         f"federation {WEEK} --work WORK --rows docs/data/federation_week.json",
     ),
     found(
         "federation_effects.json",
-        "federation/*",
+        "federation/small",
         "federation_effects --rows docs/data/federation_effects.json",
     ),
     found(
         "four_parameters.json",
-        RUNS,
+        "federation/small dirac/shared egee/search cigri/search",
         "four_parameters --work WORK --seconds 1e9",
         "four_parameters --work WORK --show",
     ),
