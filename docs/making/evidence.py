@@ -108,7 +108,12 @@ MEASURED = (
             for how in ("", "--alone", "--alone --sampler random --seeds 301-304")
         ),
     ),
-    found("answers.json", LONG, "answers --work WORK --rows docs/data/answers.json", code=METRICS),
+    found(
+        "answers.json",
+        f"{LONG} search?batch/*",
+        "answers --work WORK --rows docs/data/answers.json",
+        code=METRICS,
+    ),
     found("recommended.jsonl", LONG, "recommended"),
     found("inference.jsonl", ARENAS, "inference --rows docs/data/inference.jsonl"),
     found("estimates.jsonl", LONG, "estimates --rows docs/data/estimates.jsonl"),
