@@ -76,6 +76,19 @@ def test_part_of_a_trace_is_replayed_at_a_higher_load(tmp_path):
         simulate(window)
 
 
+def test_queues_that_a_trace_does_not_have_are_named(tmp_path):
+    rows = [f"{k + 1} {10 * k} 0 5 1 -1 -1 1 5 -1 1 1 1 1 {queue} -1 -1 -1" for k, queue in enumerate((4, 6))]
+    (tmp_path / "log.swf").write_text("\n".join(rows) + "\n")
+    workload = {"name": "log", "kind": "trace", "trace": str(tmp_path / "log.swf"), "queues": ["4"]}
+    document = {"title": "queues", "site": [SITE], "workload": [workload]}
+    scenario = Scenario("test", document, Path())
+    assert [job.submit for job in simulate(scenario).record.jobs] == [0.0]
+    with pytest.raises(ScenarioError, match=r"log\.queues: .* queue 5; there are 4, 6"):
+        simulate(scenario.override({"workload.queues": ["4", "5"]}))
+    both = {"workload.queues": ["4", "6"], "workload.last": 1}  # the log has 6, if not this part of it
+    assert len(simulate(scenario.override(both)).record.jobs) == 1
+
+
 def test_a_schedule_is_replayed(tmp_path):
     (tmp_path / "real.csv").write_text(
         "id,submit,start,end,procs,walltime,state\n1,0,2,12,3,20,ok\n2,1,12,14,2,5,ok\n"

@@ -241,6 +241,7 @@ class TraceJobs(JobWorkload):
             streams = None
         if streams is not None and chosen:
             chosen = self._resampled(part, streams)
+        self._check_queues(part)
         every = self.shortest == 0 and self.longest == inf and not self.queues
         tasks = [task for task, queue in chosen if every or self._wanted(task, queue)]
         if kept:
@@ -262,6 +263,23 @@ class TraceJobs(JobWorkload):
             )
             for task in tasks
         )
+
+    def _check_queues(self, part: Part) -> None:
+        """Whether all queues named occur in the trace, if not in this part of it.
+
+        Raises:
+            ScenarioError: one does not.
+        """
+        named = set(self.queues)
+        if not named - {queue for _, queue in part.rows}:
+            return
+        rows = self._rows() if self.from_file else part.rows
+        known = {queue for _, queue in rows if queue is not None}
+        if unknown := sorted(named - known):
+            raise ScenarioError(
+                f"workload.{self.name}.queues: no job of {self.trace} is in a queue {', '.join(unknown)}; "
+                f"there are {', '.join(sorted(known)) or 'none'}"
+            )
 
     def _wanted(self, task: Task, queue: str | None) -> bool:
         """Whether a job of the chosen part is replayed."""
