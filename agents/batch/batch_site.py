@@ -116,8 +116,7 @@ class BatchSite(mesa.Agent):
         self.file_system = file_system
         timer: Timer = file_system.lane(io_share) if file_system is not None else grid.agenda
         self.executions = Executions(grid, nodes, self.cluster, services, overrun, timer, self._release)
-        if file_system is not None:
-            grid.record.noting.append(self.executions.note_given)
+        grid.record.noting.append(self.executions.note_given)
         self.scheduler = LocalScheduler(self, grid.agenda, self.cluster, policy, rounds, prime_times)
         self.best_effort: PreemptibleJobs | None = None
         self.head_node: Service | None = None

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.services import Delay, no_delay
+from gridtune.agents.infrastructure.network import passed
 from gridtune.model.agenda import COMPLETION, DECISION
 from gridtune.model.batch.nodes import Named, Placement
 from gridtune.model.harvest.victims import Victims, Youngest
@@ -42,6 +43,7 @@ class BestEffortExecution(NamedTuple):
     request: BestEffortRequest
     placement: Placement
     event: int
+    overhead: float
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,7 @@ class BestEffortQueue:
         self._leaving_processors = 0
         self._opens: float | None = None
         site.best_effort = self
+        site.grid.record.noting.append(self._note_given)
 
     @property
     def idle(self) -> int:
@@ -209,8 +212,16 @@ class BestEffortQueue:
         else:
             request = request._replace(timer=self.agenda)
             event = self.agenda.after(overhead + fails, self._fail, job, COMPLETION)
-        self._executions[job.id] = BestEffortExecution(request, placement, event)
+        self._executions[job.id] = BestEffortExecution(request, placement, event, overhead)
         request.started(job)
+
+    def _note_given(self) -> None:
+        """Note in running jobs the work that each processor has done for them, s at speed 1."""
+        for request, placement, event, overhead in self._executions.values():
+            job, speed = request.job, placement.speed
+            length = overhead + job.runtime / speed
+            done = passed(request.timer, event, job.start, length, self.agenda.now) - overhead
+            job.given = max(0.0, done) * speed
 
     def _open(self, _: object) -> None:
         self.site.scheduler.call_round()

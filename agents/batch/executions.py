@@ -6,7 +6,7 @@ from math import inf
 from typing import Literal, NamedTuple
 
 from gridtune.agents.batch.services import AT_ONCE, Delay, Ended, Services
-from gridtune.agents.infrastructure.network import Staged, Way
+from gridtune.agents.infrastructure.network import Staged, Way, passed
 from gridtune.model.agenda import COMPLETION
 from gridtune.model.batch.cluster import Cluster
 from gridtune.model.batch.nodes import NodePool, Placement
@@ -164,7 +164,8 @@ class Executions(dict[int, Execution]):
 
     def compute(self, job: Job, task: Job, then: Ended, work: float) -> None:
         """Have a running placeholder do so much work (s at speed 1) of a task, then call `then` with that."""
-        self._tasks.begin(job, task, work / self[job.id].placement.speed, self.timer, then)
+        speed = self[job.id].placement.speed
+        self._tasks.begin(job, task, then, Computing(self._agenda.now, work / speed, speed, self.timer))
 
     def forget_end(self, job: Job) -> None:
         """The end of a running job is not to come."""
@@ -182,10 +183,12 @@ class Executions(dict[int, Execution]):
         return max(0.0, done)
 
     def note_given(self) -> None:
-        """Note in running jobs the work that each processor has done for them, s at speed 1."""
+        """Note in running jobs and tasks the work that each processor has done for them, s at speed 1."""
         for execution in self.values():
             job = execution.job
-            if job.state is RUNNING and job.runtime < inf:
+            if job.runtime == inf:  # a placeholder
+                self._tasks.note_given(job, self._agenda.now)
+            elif job.state is RUNNING:
                 job.given = self.progress(job) * execution.placement.speed
 
     def complete(self, job: Job) -> None:
@@ -201,7 +204,7 @@ class Executions(dict[int, Execution]):
         """Take a job off its processors; how it was there."""
         execution = self.pop(job.id)
         if job.runtime == inf:  # a placeholder
-            self._tasks.drop(job, self.timer)
+            self._tasks.drop(job, self._agenda.now)
         self._nodes.give_back(execution.placement)
         return execution
 
@@ -228,26 +231,41 @@ class Executions(dict[int, Execution]):
         self._ended(job)
 
 
+class Computing(NamedTuple):
+    """What a placeholder computes: since when, for how long on processors of a speed, and who tells of it."""
+
+    since: float
+    seconds: float
+    speed: float
+    timer: Timer
+
+
 class PlaceholderTasks:
     """What is being computed within placeholders (pilots, leases), by these and by task."""
 
     def __init__(self) -> None:
         self._events: dict[int, dict[int, int]] = {}  # ends of tasks, by placeholder and task
-        self._tasks: dict[int, tuple[Job, Ended]] = {}  # placeholders, and who is told, by task
+        self._tasks: dict[int, tuple[Job, Job, Ended, Computing]] = {}  # placeholder first, by task
 
-    def begin(self, job: Job, task: Job, seconds: float, timer: Timer, then: Ended) -> None:
-        """A placeholder begins a task of so many s; `then` is called with the task at its end."""
-        event = timer.after(seconds, self._done, task, COMPLETION)
+    def begin(self, job: Job, task: Job, then: Ended, how: Computing) -> None:
+        """A placeholder begins a task; `then` is called with the task at its end."""
+        event = how.timer.after(how.seconds, self._done, task, COMPLETION)
         self._events.setdefault(job.id, {})[task.id] = event
-        self._tasks[task.id] = job, then
+        self._tasks[task.id] = job, task, then, how
 
-    def drop(self, job: Job, timer: Timer) -> None:
+    def note_given(self, job: Job, now: float) -> None:
+        """Note in the tasks of a placeholder what each processor has done for them, s at speed 1."""
+        for number, event in self._events.get(job.id, {}).items():
+            _, task, _, (since, seconds, speed, timer) = self._tasks[number]
+            task.given = max(0.0, passed(timer, event, since, seconds, now)) * speed
+
+    def drop(self, job: Job, now: float) -> None:
         """A placeholder has left: what it was doing comes to no end."""
-        for task, event in self._events.pop(job.id, {}).items():
-            del self._tasks[task]
-            timer.cancel(event)
+        self.note_given(job, now)
+        for number, event in self._events.pop(job.id, {}).items():
+            self._tasks.pop(number)[3].timer.cancel(event)
 
     def _done(self, task: Job) -> None:
-        job, then = self._tasks.pop(task.id)
+        job, _, then, _ = self._tasks.pop(task.id)
         del self._events[job.id][task.id]
         then(task)

@@ -49,6 +49,11 @@ class TaskServer(SeD):
         self.service = self.machine.service(job, job.data, self.grid.now)
         return sum(self.service)
 
+    def _work(self, job: Job, seconds: float) -> float:
+        """See `SeD`; data moves first and last."""
+        send, compute, _ = self.service
+        return job.runtime * min(1.0, max(0.0, seconds - send) / compute) if compute > 0 else job.runtime
+
     def _start(self, job: Job) -> None:
         super()._start(job)
         self.started(self, job)

@@ -220,8 +220,7 @@ class Lease(mesa.Agent):
 def measure(grid: Grid, leases: list[Lease]) -> None:
     """Have what leases cost measured at the end of the run."""
 
-    def executed() -> float:
-        return sum(lease.server.executed for lease in leases)
-
     grid.record.measure("lease_work", lambda: sum(lease.held for lease in leases))
-    grid.record.measure("lease_idle", lambda: sum(lease.held for lease in leases) - executed())
+    grid.record.measure(
+        "lease_idle", lambda: sum(lease.held - lease.server.executed_by(grid.now) for lease in leases)
+    )

@@ -10,7 +10,7 @@ import mesa
 
 from gridtune.agents.gridrpc.hierarchy import Discovery
 from gridtune.agents.gridrpc.machine import Machine
-from gridtune.agents.infrastructure.network import Way
+from gridtune.agents.infrastructure.network import Way, passed
 from gridtune.model.agenda import COMPLETION, DECISION
 from gridtune.model.grid import Grid
 from gridtune.model.gridrpc.disciplines import Discipline
@@ -78,9 +78,9 @@ class SeD(mesa.Agent):
 
     # Python 3.11 finds what is no slot a third slower where an object has thirty attributes or more.
     __slots__ = (
-        "_agenda", "_completion", "_kept", "_owners", "_record", "_review_due", "_rng", "_served", "_stays",
-        "_timer", "discipline", "down", "estimation", "executed", "grid", "group", "host", "index", "job",
-        "killed", "link", "memory", "name", "overhead", "place", "queue", "services", "speed", "way",
+        "_agenda", "_completion", "_kept", "_length", "_owners", "_record", "_review_due", "_rng", "_served",
+        "_stays", "_timer", "discipline", "down", "estimation", "executed", "grid", "group", "host", "index",
+        "job", "killed", "link", "memory", "name", "overhead", "place", "queue", "services", "speed", "way",
     )  # fmt: skip
 
     def __init__(
@@ -126,11 +126,13 @@ class SeD(mesa.Agent):
         self.executed = 0.0
         self._timer: Timer = grid.agenda
         self._completion = 0
+        self._length = 0.0  # s of the execution under way
         self._review_due = False
         self._served: dict[str, tuple[int, float]] = {}  # executions of each service, and s that they took
         self._kept: dict[int, float] = {}  # s that suspended requests have run
         self._rng = grid.streams.stream(f"tie:{name}")
         grid.add_slots(1, speed)
+        grid.record.noting.append(self._note_given)
 
     @property
     def busy(self) -> bool:
@@ -309,7 +311,23 @@ class SeD(mesa.Agent):
         self.queue.remove(job)
         self.job = job
         job.begin(self._agenda.now, self.name)
-        self._completion = self._timer.after(self.duration(job), self._complete, job, COMPLETION)
+        self._length = self.duration(job)
+        self._completion = self._timer.after(self._length, self._complete, job, COMPLETION)
+
+    def executed_by(self, now: float) -> float:
+        """Seconds of executions by now, lost ones and the present one too."""
+        return self.executed + (0.0 if self.job is None else now - self.job.start)
+
+    def _note_given(self) -> None:
+        """Note in what runs the work that has been done for it, s at speed 1."""
+        if self.job is not None:
+            now = self._agenda.now
+            done = passed(self._timer, self._completion, self.job.start, self._length, now)
+            self.job.given = self._work(self.job, done)
+
+    def _work(self, job: Job, seconds: float) -> float:
+        """Work that is done for what runs so many s into its execution, s at speed 1."""
+        return max(0.0, seconds - self.overhead) * self.speed
 
     def duration(self, job: Job) -> float:
         """Seconds that an execution of a request takes if it starts now."""

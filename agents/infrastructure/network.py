@@ -299,6 +299,11 @@ class Staged:
         self._live[handle] = stages, since, stage.timer.after(stage.amount, over, job, order)
 
 
+def passed(timer: Timer, handle: int, since: float, length: float, now: float) -> float:
+    """Seconds, of so many of work that a timer was given at `since` (s), that are behind it now (s)."""
+    return length - timer.left(handle) if isinstance(timer, Lane | Staged) else now - since
+
+
 def network_of(grid: Grid) -> Network | None:
     """The network that all of a grid share; None where links have constant delays."""
     return next((agent for agent in grid.agents if isinstance(agent, Network)), None)

@@ -19,6 +19,7 @@ class Gateway(mesa.Agent):
         tasks: all that were handed in.
         open: whether more will come.
         unfinished: tasks handed in that have not ended.
+        hopeless: whether nothing can happen to these any more, in a run without horizon.
         trouble: what it learns from failures, and does about them.
     """
 
@@ -28,6 +29,7 @@ class Gateway(mesa.Agent):
         self.tasks: list[Job] = []
         self.open = True
         self.unfinished = 0
+        self.hopeless = False
         self.trouble = Trouble(grid)
 
     @property
@@ -80,7 +82,7 @@ class Gateway(mesa.Agent):
 
         The middleware's own messages would keep one waiting for ever who waits for an idle grid.
         """
-        return self.open or self.unfinished > 0
+        return not self.hopeless and (self.open or self.unfinished > 0)
 
     def every(self, period: float, actions: Sequence[Action], start: float = 0.0) -> None:
         """Do some things every `period` s from `start` (s), evenly spread over it, while there is work.

@@ -193,7 +193,7 @@ class Pilot(mesa.Agent):
         now = self._agenda.now
         for task in self.running:
             if task is self._first:
-                task.expire(now, (now - task.start) * self._speed)
+                task.expire(now, task.given)
                 self.agent.match_maker.ended(task)
                 continue
             task.kill(now)

@@ -74,6 +74,8 @@ class Polling:
         if not self._match_maker.at_work:
             return
         following = self._pass_over(number) if self._passes else number
+        if self._match_maker.hopeless:
+            return
         if following == number:
             self._agents[number % len(self._agents)].poll(None)
             following = number + 1
@@ -125,7 +127,9 @@ class Polling:
         agenda.fired += number - first + events
         if queries:
             self._count(queries, answers, max(answers))
-        if number == first + count:
+        if number == first + count and until == inf and not agenda.busy:
+            match_maker.hopeless = True  # nothing will ever happen
+        elif number == first + count:
             # Nothing changes: all that follows is as this round was, first to last.
             turned = first % count
             number = self._pass_over_rounds(

@@ -149,7 +149,9 @@ class VresResource:
     @property
     def free(self) -> int:
         """Slots of the class that hold no job, as far as its limits let them be used."""
-        return int(min(self.slots, self.slot_class.rules.site_cap)) - self.slot_class.running
+        if self.site.keeper is not None:
+            self.site.keeper.catch_up()
+        return self.slot_class.free
 
     def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
         """Take a job in; see `VresSite.submit`. Slots that are shared are as fast as they are alone."""

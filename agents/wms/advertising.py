@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any, Protocol
 
 from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.model.batch.holds import KEYS
 from gridtune.model.job import Job
 from gridtune.model.vres import SlotClass
 from gridtune.model.wms.ranking import Advert
@@ -51,10 +53,18 @@ class BatchElement:
         self.name = site.name
 
     def adverts(self) -> Sequence[Advert]:
-        """Each queue: the traversal time is 0 while a slot is free, else all promised work over all slots."""
+        """Each queue: the traversal time is 0 while a slot is free, else all promised work over all slots.
+
+        Slots that are out or reserved do no work, but are waited for if there are no others.
+        """
         site, cluster = self.site, self.site.cluster
+        if site.keeper is not None:
+            site.keeper.catch_up()
         now, name, pace = site.grid.now, site.name, site.pace
-        left = sum(max(0.0, end.time - now) * end.processors for end in cluster.ends)
+        running = [end for end in cluster.ends if end.job > KEYS]
+        usable = site.slots - sum(end.processors for end in cluster.ends if end.job < KEYS)
+        busy = running if usable else cluster.ends
+        left = sum(max(0.0, end.time - now) * end.processors for end in busy)
         waiting = sum(
             cluster.duration(job) * job.processors for jobs in cluster.lanes.values() for job in jobs.values()
         )
@@ -63,11 +73,11 @@ class BatchElement:
             depth = cluster.waiting_in(index)
             free = 0 if depth else min(site.free, cluster.free_for(index))
             slots = int(min(site.slots, queue.slots))
-            ett = 0.0 if free else (left + waiting) / site.slots
-            running = slots - cluster.free_for(index)
+            ett = 0.0 if free else (left + waiting) / (usable or site.slots)
+            held = slots - cluster.free_for(index)
             made.append(
                 Advert(
-                    *(name, queue.name, False, slots, free, running, depth, ett, pace),
+                    *(name, queue.name, False, slots, free, held, depth, ett, pace),
                     *(queue.max_runtime, slots * pace),
                 )
             )
@@ -105,10 +115,10 @@ def advertise(site: str, speed: float, known: SlotClass) -> Advert:
     Its rate is what its active jobs get of the processors that they share, for all slots.
 
     The traversal time is 0 while a slot is free, else the promised work that is waiting, and half of what
-    is running, over the slots.
+    is running, over the slots on nodes that are not out; infinite if all are.
     """
     free = max(0, known.free) if not known.queue else 0
-    work = known.waiting_work + known.running_work / 2
+    work, slots = known.waiting_work + known.running_work / 2, known.in_service
     return Advert(
         site,
         known.rules.name,
@@ -117,7 +127,7 @@ def advertise(site: str, speed: float, known: SlotClass) -> Advert:
         free,
         known.running,
         len(known.queue),
-        0.0 if free else work / (max(1, known.slots) * speed),
+        0.0 if free else work / (slots * speed) if slots else inf,
         speed,
         known.rules.wall_limit,
         known.slots * (known.rate / known.active if known.active else speed),

@@ -248,9 +248,19 @@ class WmsBroker(mesa.Agent):
         site = self._sites[chosen.name]
         if trip.job.state is not CREATED and trip.job.state is not QUEUED:
             return
-        if site.offer(trip.job, lambda _: self._ended(trip), trip.started, chosen.queue):
-            return
-        trip.refused.add(site.name)
+        if not site.offer(trip.job, lambda _: self._left(trip, site.name), trip.started, chosen.queue):
+            self._refused(trip, site.name)
+
+    def _left(self, trip: Trip, site: str) -> None:
+        """A job has ended at a site, or lost its slot there with a node."""
+        if trip.job.state is QUEUED:
+            self._refused(trip, site)
+        else:
+            self._ended(trip)
+
+    def _refused(self, trip: Trip, site: str) -> None:
+        """A site has no slot for a job."""
+        trip.refused.add(site)
         if self.habits.rejected == "resubmit":
             self.grid.record.counters["rerouted"] += 1
             self._later(self.latencies.scheduling(), self._match, trip)

@@ -10,7 +10,7 @@ import mesa
 from gridtune.agents.wms.vres_site import VresSite
 from gridtune.model.agenda import DECISION
 from gridtune.model.grid import Grid
-from gridtune.model.job import Job
+from gridtune.model.job import QUEUED, Job
 from gridtune.model.metrics.registry import define
 from gridtune.model.policy import misjudged
 from gridtune.model.wms.arbitration import Arbitration, Claimant
@@ -148,7 +148,10 @@ class Portal(mesa.Agent):
         self._serve(None)
 
     def _ended(self, job: Job) -> None:
+        """A job has ended, or has lost its slot with a node and waits again."""
         account = self.accounts[job.user]
+        if job.state is QUEUED:
+            self._enter(account.queue, job)
         held = (self.grid.now - account.in_flight.pop(job.id)) * job.processors
         # The quantum was charged in advance; what counts is what was held.
         account.charged += held - self.arbitration.quantum * job.processors

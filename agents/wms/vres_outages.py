@@ -92,12 +92,17 @@ class VresAvailability(Timeline):
         if started is None and self._failed[job.id] <= self.requeues:
             job.kill(now)
             site.vacate(execution)
-            return partial(site.submit, job, done)
+            return partial(self._offer_again, job, done)
         del self._failed[job.id]  # who submits it again submits a new job
         job.fail(now)
         counters["failed_jobs"] += job.runtime < inf
         site.vacate(execution)
         return partial(_tell, done, job)
+
+    def _offer_again(self, job: Job, done: Callable[[Job], object] | None) -> None:
+        """A job that has lost its slot gets another one, or waits, or goes back to its owner."""
+        if not self.site.offer(job, done):
+            _tell(done, job)
 
     def _units(self, node: int) -> range:
         width = self.site.units_per_node

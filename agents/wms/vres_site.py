@@ -13,7 +13,7 @@ from gridtune.agents.wms.gangs import Gangs
 from gridtune.model.agenda import COMPLETION, DECISION
 from gridtune.model.batch.nodes import host_list
 from gridtune.model.grid import Grid
-from gridtune.model.job import CANCELLED, QUEUED, RUNNING, Job
+from gridtune.model.job import CANCELLED, CREATED, QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
 from gridtune.model.vres import ClassRules, Execution, Gang, SharedProcessor, SlotClass, deal
 from gridtune.model.wms.ranking import Advert
@@ -144,6 +144,8 @@ class VresSite(mesa.Agent):
 
     def adverts(self) -> Sequence[Advert]:
         """What the site publishes of each class."""
+        if self.keeper is not None:
+            self.keeper.catch_up()
         return [advertise(self.name, self.units[0].speed, known) for known in self.classes]
 
     def admit(self, kind: str, slot_class: SlotClass) -> None:
@@ -151,11 +153,16 @@ class VresSite(mesa.Agent):
         self._classes[kind, ""] = slot_class
 
     def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
-        """Take a job in, or reject it; see `offer`."""
-        if not self.offer(job, done, started):
-            job.reject(self._agenda.now)
+        """Take a job in, or reject it, now or when its node has failed; see `offer`."""
+
+        def ended(job: Job) -> None:
+            if job.state is CREATED or job.state is QUEUED:
+                job.reject(self._agenda.now)
             if done is not None:
                 done(job)
+
+        if not self.offer(job, ended, started):
+            ended(job)
 
     def offer(
         self,
@@ -168,7 +175,8 @@ class VresSite(mesa.Agent):
 
         Args:
             job: new, or waiting elsewhere.
-            done: called with the job when it has ended here, unless its owner cancels it.
+            done: called with the job when it has ended here, unless its owner cancels it; still waiting, if
+                it has lost its slot with a node and there is no other for it.
             started: if given, the job holds its slot without computing: it is called with the job and
                 this site, and says by `compute` and `finish` what goes on.
             queue: name of its class, for those who know sites of several queues.
@@ -333,10 +341,20 @@ class VresSite(mesa.Agent):
         self._end(execution)
 
     def _note_given(self) -> None:
-        """Note in running jobs the work that each processor has done for them, s at speed 1."""
+        """Note in running jobs and tasks the work that each processor has done for them, s at speed 1."""
         for execution in self._executions.values():
             if execution.job.state is RUNNING:
                 execution.job.given = self._given(execution)
+            self._note_tasks(execution)
+
+    def _note_tasks(self, execution: Execution | Gang) -> None:
+        """The same of what a job that holds slots computes for others."""
+        if isinstance(execution, Gang):
+            for work in execution.works:
+                if work.then is not None:
+                    work.task.given = work.done(self._agenda.now)
+        elif execution.turn and execution.then is not None:
+            execution.task.given = self._given(execution)
 
     def _given(self, execution: Execution | Gang) -> float:
         """Work that each processor has done for a job that holds slots, s at speed 1."""
@@ -358,6 +376,7 @@ class VresSite(mesa.Agent):
         del self._executions[job.id]
         if execution.limit:
             self._agenda.cancel(execution.limit)
+        self._note_tasks(execution)
         if isinstance(execution, Gang):
             self.gangs.leave(execution)
         else:

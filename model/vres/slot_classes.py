@@ -146,9 +146,18 @@ class SlotClass:
 
     @property
     def free(self) -> int:
-        """Slots that jobs could take now, as far as the cap of the site goes."""
-        out = sum(self._dealt[unit] - self.held_at[unit] for unit in self._closed)
-        return int(min(self.slots - self.running - out, self.rules.site_cap - self.running))
+        """Slots that jobs could take now, as far as the caps of nodes and site go."""
+        if self.rules.node_cap < inf:
+            open_slots = self._spare(self.slots)
+        else:
+            open_slots = self.slots - self.running
+            open_slots -= sum(self._dealt[unit] - self.held_at[unit] for unit in self._closed)
+        return int(min(open_slots, self.rules.site_cap - self.running))
+
+    @property
+    def in_service(self) -> int:
+        """Slots on processors that are not out."""
+        return self.slots - sum(self._dealt[unit] for unit in self._closed)
 
     @property
     def may_start(self) -> bool:
@@ -167,11 +176,15 @@ class SlotClass:
 
     def _distinct(self) -> float:
         """Free slots on distinct processors."""
+        return self._spare(self._capacity)
+
+    def _spare(self, most: int) -> float:
+        """Free slots, as far as the cap of each node goes, and so many of each unit at most."""
         return sum(
             min(
                 self.rules.node_cap - used,
                 sum(
-                    min(self._capacity, self._dealt[unit] - self.held_at[unit])
+                    min(most, self._dealt[unit] - self.held_at[unit])
                     for unit in self._units_of(node)
                     if unit not in self._closed
                 ),
