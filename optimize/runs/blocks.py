@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isfinite, nan
 
 from gridtune.optimize.front.changes import Change, change
@@ -21,18 +21,13 @@ from gridtune.scenarios.workers.pool import Pool
 
 @dataclass(frozen=True)
 class Sample:
-    """What a configuration gave under some replications.
-
-    Attributes:
-        evaluation: its objectives and cases.
-        metrics: every metric by name, one value per replication; of several cases the mean over those in
-            which it is finite, not a number where it is in none.
-        by_case: the same of each of several cases, by its name; empty where there is one.
-    """
+    """What a configuration gave under some replications."""
 
     evaluation: Evaluation
+    # Every metric by name, one value per replication; of several cases the mean over those in which it is
+    # finite, not a number where it is in none.
     metrics: Mapping[str, tuple[float, ...]]
-    by_case: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
+    by_case: Mapping[str, Mapping[str, tuple[float, ...]]]  # the same of each of several; empty of one
 
     @property
     def means(self) -> dict[str, float]:
