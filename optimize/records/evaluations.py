@@ -78,7 +78,7 @@ class Evaluation:
     @property
     def replications(self) -> int:
         """Its number of runs on the seeds of the search."""
-        return _count(self.objectives)
+        return replications(self.objectives)
 
     @property
     def estimates(self) -> dict[str, Estimate]:
@@ -93,14 +93,15 @@ class Evaluation:
     @property
     def validation_replications(self) -> int:
         """Its number of validation runs."""
-        return _count(self.validated or {})
+        return replications(self.validated or {})
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {estimate.mean:.6g}" for name, estimate in self.objectives.items())
         return f"Evaluation({self.number}, {len(self.values)} values: {means})"
 
 
-def _count(estimates: Mapping[str, Estimate]) -> int:
+def replications(estimates: Mapping[str, Estimate]) -> int:
+    """How many replications stand behind the estimates of a configuration."""
     return min((len(estimate.values) for estimate in estimates.values()), default=0)
 
 

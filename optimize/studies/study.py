@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 import warnings
@@ -11,7 +10,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import optuna
@@ -24,28 +22,10 @@ from gridtune.optimize.records.evaluations import Evaluation, Failed
 from gridtune.optimize.search_space.constraints import excesses
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.studies import databases
-from gridtune.optimize.studies.databases import shown
+from gridtune.optimize.studies.databases import is_server, one_line, place_of, shown
 from gridtune.optimize.studies.places import table_beside
-from gridtune.optimize.studies.stored_study import (
-    FAILURE,
-    NUMBER,
-    SETTINGS,
-    Storage,
-    StoredStudy,
-    is_server,
-    looking,
-    one_line,
-    place_of,
-)
-from gridtune.optimize.studies.tables import (
-    BEGUN,
-    RESUMED,
-    DatabaseTable,
-    FileTable,
-    Run,
-    cut_unfinished,
-    line_of,
-)
+from gridtune.optimize.studies.stored_study import FAILURE, NUMBER, SETTINGS, Storage, StoredStudy, looking
+from gridtune.optimize.studies.tables import DatabaseTable, FileTable, Run, cut_unfinished, line_of, mark_of
 from gridtune.plain_text import hidden
 from gridtune.scenarios.errors import ScenarioError
 
@@ -94,16 +74,15 @@ class OpenStudy:
         """
         if entry.number in self.trials:
             return
-        outcome: dict[str, Any]
-        attributes: dict[str, Any]
+        attributes: dict[str, Any] = {NUMBER: entry.number}
+        outcome: dict[str, Any] = {"state": TrialState.FAIL}
         if isinstance(entry, Failed):
-            outcome = {"state": TrialState.FAIL}
-            attributes = {FAILURE: " ".join(entry.reason.split())[:LONGEST_FAILURE]}
+            attributes[FAILURE] = " ".join(entry.reason.split())[:LONGEST_FAILURE]
         else:
+            errors = {name: one.standard_error for name, one in entry.objectives.items()}
+            attributes |= {"replications": entry.replications, "standard_errors": errors}
             values = [entry.objectives[name].mean for name in self._objectives]
             outcome = {"values": values, "constraints": dict(excesses(self._constraints, entry.cases))}
-            errors = {name: one.standard_error for name, one in entry.objectives.items()}
-            attributes = {"replications": entry.replications, "standard_errors": errors}
         distributions = {path: self._distributions[path] for path in entry.values}
         trial = create_trial(
             params={  # as they come back from a storage
@@ -111,7 +90,7 @@ class OpenStudy:
                 for path, one in distributions.items()
             },
             distributions=distributions,
-            user_attrs={NUMBER: entry.number, **attributes},
+            user_attrs=attributes,
             **outcome,
         )
         # Optuna keeps times of the place, which is not said.
@@ -134,9 +113,7 @@ class OpenStudy:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         try:
             self.close()
         except ScenarioError:
@@ -194,10 +171,8 @@ def open_study(where: str | Path | None, name: str, settings: Settings, *, resum
                 found = storage.find(name)
             _let_resume(called, found, resume)  # another search may have been faster
         with one_line(storage.called, "written"):
-            now = datetime.now().astimezone().isoformat(timespec="seconds")
-            mark = {"study": name, RESUMED if found else BEGUN: now}
             if storage.table is not None:
-                storage.table.append(name, [json.dumps(mark, separators=(",", ":"))])
+                storage.table.append(name, [mark_of(name, resumed=found is not None)])
             found = found or _made(storage, name, settings)
             if found.settings != (asked := settings.as_json()):
                 found.study.set_user_attr(SETTINGS, asked)

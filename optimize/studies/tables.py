@@ -6,7 +6,8 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import datetime
 from math import isfinite
 from pathlib import Path
 
@@ -29,12 +30,18 @@ class Run:
     values: Mapping[str, Value]  # the configuration, by path; empty for the baseline
     case: str  # name of the scenario it ran in
     replication: int  # its number, from 0; from `HELD_OUT` on validation seeds
-    metrics: Mapping[str, float] = field(default_factory=dict)  # in the units of their definitions
+    metrics: Mapping[str, float]  # in the units of their definitions
 
 
 def identity(run: Run) -> tuple[str, str, int]:
     """What no two rows of a table have in common: configuration, case and replication."""
     return key(run.values), run.case, run.replication
+
+
+def mark_of(study: str, *, resumed: bool) -> str:
+    """A line of JSON, without its end, that says when a search began or was resumed."""
+    now = datetime.now().astimezone().isoformat(timespec="seconds")
+    return json.dumps({"study": study, RESUMED if resumed else BEGUN: now}, separators=(",", ":"))
 
 
 def line_of(study: str, run: Run) -> str:
@@ -57,21 +64,17 @@ def parsed(text: str | bytes) -> tuple[str, Run | str] | None:
     """The study of a line, and its run, `begun` or `resumed`; None if no search wrote it so."""
     try:
         row = json.loads(text)
-        if type(row["study"]) is not str:
-            return None
-        for mark in (BEGUN, RESUMED):
-            if mark in row:
-                return row["study"], mark
-        types = type(row["case"]), type(row["replication"]), type(row["validation"])
-        if types != (str, int, bool):
-            return None
+        study = row["study"]
+        if mark := next((mark for mark in (BEGUN, RESUMED) if mark in row), None):
+            return (study, mark) if type(study) is str else None
         metrics = {name: _number(value) for name, value in row["metrics"].items()}
         replication = row["replication"] + (HELD_OUT if row["validation"] else 0)
         run = Run(row["configuration"], row["case"], replication, metrics)
-        values = run.values.values()
+        right = all(isinstance(value, Value) for value in run.values.values())
+        types = type(study), type(run.case), type(row["replication"]), type(row["validation"])
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None
-    return (row["study"], run) if all(isinstance(value, Value) for value in values) else None
+    return (study, run) if right and types == (str, str, int, bool) else None
 
 
 def _number(stored: float | str) -> float:
