@@ -17,6 +17,11 @@ from gridtune.optimize.studies.tables import Run
 from gridtune.scenarios.execution.replicate import Metrics, Task, run_groups
 from gridtune.scenarios.workers.pool import Outcome, Pool
 
+Numbers = Sequence[Sequence[int]]  # replications of each of several configurations
+Outcomes = Iterator[Outcome[list[Metrics]]]
+Stop = Callable[[], bool]  # see `Pool.run`
+Work = Callable[[Task], Metrics]  # gives the metrics of a run
+
 
 class Evaluator:
     """Runs configurations for all parts of a search; what the table of runs knows is not run again.
@@ -29,12 +34,7 @@ class Evaluator:
     """
 
     def __init__(
-        self,
-        settings: Settings,
-        study: OpenStudy,
-        pool: Pool,
-        progress: Progress,
-        work: Callable[[Task], Metrics],
+        self, settings: Settings, study: OpenStudy, pool: Pool, progress: Progress, work: Work
     ) -> None:
         self.settings, self.table, self.progress = settings, RunTable(settings, study.rows), progress
         self.known: dict[str, Entry] = {}
@@ -44,7 +44,6 @@ class Evaluator:
         self._study, self._pool, self._work = study, pool, work
         self._used: set[Place] = set()
         self._earlier: set[Place] = set()
-        self._stored = [trial.params for trial in study.trials.values()]
         self._numbers = {key(trial.params): number for number, trial in study.trials.items()}
         self._best = Best(settings.objectives)
 
@@ -80,19 +79,14 @@ class Evaluator:
         """All there is, as plain data."""
         return archive_of(self._study.name, self.settings, self.entries, len(self.table))
 
-    def cost(self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]) -> int:
+    def cost(self, configurations: Sequence[Configuration], replications: Numbers) -> int:
         """Runs that configurations would take under these replications, those of the baseline included."""
         return len(self._needed(configurations, replications) - self._used - self._earlier)
 
-    def evaluate(
-        self, configurations: Sequence[Configuration], stop: Callable[[], bool] = lambda: False
-    ) -> None:
-        """Evaluate new configurations and keep them in their order.
+    def evaluate(self, configurations: Sequence[Configuration], stop: Stop = lambda: False) -> None:
+        """Evaluate new configurations and keep them in their order, but for those that `stop` comes before.
 
         One that the study has keeps its number; others get consecutive ones behind these.
-
-        Args:
-            stop: see `Pool.run`; configurations that are not evaluated by then are not kept.
         """
         first, began = len(self.known), datetime.now()
         finished: dict[int, tuple[Outcome[list[Metrics]], datetime]] = {}
@@ -127,16 +121,14 @@ class Evaluator:
             one, _ = lacking[outcome.index]
             if outcome.failure is not None:
                 self.note(f"note: configuration {one.number} failed on a validation seed: {outcome.failure}")
-            else:
-                entry = self.table.entry(one.number, one.values, self._used)
-                if isinstance(entry, Evaluation):
-                    self.known[key(one.values)] = entry
+            elif isinstance(entry := self.table.entry(one.number, one.values, self._used), Evaluation):
+                self.known[key(one.values)] = entry
 
     def recall(self, rows: Iterable[Run]) -> None:
         """Take in configurations and validation runs of a search that was asked for otherwise."""
         had, least = self._places(rows), self.settings.replications
-        stored = [one for one in self._stored if key(one) not in self.known]
-        self.evaluate([one for one in stored if self.table.had(one, 0, had) >= least])
+        new = [trial.params for trial in self._study.trials.values() if key(trial.params) not in self.known]
+        self.evaluate([one for one in new if self.table.had(one, 0, had) >= least])
         counts = {name: self.table.had(one.values, FIRST_VALIDATION, had) for name, one in self.known.items()}
         self.extend({name: count for name, count in counts.items() if count})
 
@@ -150,37 +142,28 @@ class Evaluator:
         outcomes = self._run(configurations, [replications] * len(configurations))
         return {one.index: str(one.failure) for one in outcomes if one.failure is not None}
 
-    def _needed(
-        self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]
-    ) -> set[Place]:
+    def _needed(self, configurations: Sequence[Configuration], replications: Numbers) -> set[Place]:
         baseline = self.table.places({}, self._beside(replications))
         return set(baseline).union(*map(self.table.places, configurations, replications))
 
-    def _beside(self, replications: Sequence[Sequence[int]]) -> list[int]:
+    def _beside(self, replications: Numbers) -> list[int]:
         """Replications of the baseline with which these are compared."""
         return sorted(set().union(*replications)) if self.table.guarded else []
 
     def _run(
-        self,
-        configurations: Sequence[Configuration],
-        replications: Sequence[Sequence[int]],
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Outcome[list[Metrics]]]:
+        self, configurations: Sequence[Configuration], replications: Numbers, stop: Stop = lambda: False
+    ) -> Outcomes:
         """Run configurations, each under its replications in every case; the baseline first."""
         if not configurations:
             return
         self._used |= self._needed(configurations, replications)
         if beside := self._beside(replications):
-            for _ in self._groups([{}], [beside]):
-                pass  # where the baseline fails, no configuration can lose more
+            list(self._groups([{}], [beside]))  # where the baseline fails, no configuration can lose more
         yield from self._groups(configurations, replications, stop)
 
     def _groups(
-        self,
-        configurations: Sequence[Configuration],
-        replications: Sequence[Sequence[int]],
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Outcome[list[Metrics]]]:
+        self, configurations: Sequence[Configuration], replications: Numbers, stop: Stop = lambda: False
+    ) -> Outcomes:
         table = self.table
         places = list(map(table.places, configurations, replications))
         groups = [
@@ -188,9 +171,7 @@ class Evaluator:
             for configuration, some in zip(configurations, places, strict=True)
         ]
         # What they gave is in the table; to know that they are there is enough.
-        known: list[dict[int, Metrics]] = [
-            {at: {} for at, one in enumerate(some) if one in table} for some in places
-        ]
+        known = [{at: Metrics() for at, one in enumerate(some) if one in table} for some in places]
 
         def heard(group: int, at: int, result: Metrics) -> None:
             row = table.add(places[group][at], result, configurations[group])

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gridtune.model.metrics.registry import ALWAYS
 from gridtune.model.streams import HELD_OUT
-from gridtune.optimize.records.evaluations import EXCESS_WAIT, Estimate, Evaluation, Failed, Objective
+from gridtune.optimize.records.evaluations import EXCESS_WAIT, Estimate, Evaluation, Failed, Objective, Value
 from gridtune.optimize.replication.guards import NO_MORE_LOSS, NO_STARVATION, excess_losses, excess_waits
 from gridtune.optimize.search_space.cases import summed_up
 from gridtune.optimize.search_space.settings import Settings
@@ -48,17 +48,14 @@ class RunTable:
         self._cases = {case.name: case for case in settings.run_in}
         self._baseline = key({})
         self._same = self._baseline if settings.baseline is None else key(settings.baseline.configuration)
-        self._known: dict[Place, Measured] = {
-            place: row.metrics for row in rows if (place := self.place(row)) is not None
-        }
+        self._known = {place: row.metrics for row in rows if (place := self.place(row))}
 
     def place(self, row: Run) -> Place | None:
         """Which run a row is of; None if it is of none of this search."""
-        if row.case not in self._cases:
-            return None
-        return Place(self.name(dict(row.values)), row.case, row.replication)
+        known = row.case in self._cases
+        return Place(self.name(row.values), row.case, row.replication) if known else None
 
-    def name(self, configuration: Configuration) -> str:
+    def name(self, configuration: Mapping[str, Value]) -> str:
         """The key of a configuration; what sets nothing else than the baseline is the baseline."""
         found = key(configuration)
         return self._baseline if found == self._same else found
@@ -70,14 +67,10 @@ class RunTable:
         return place in self._known
 
     def add(self, place: Place, metrics: Metrics, configuration: Configuration) -> Run:
-        """Take a run in.
-
-        Returns:
-            The run as a row of the table that a study keeps.
-        """
-        self._known[place] = values = {name: metric.value for name, metric in metrics.items()}
-        changed = {} if place.name == self._baseline else configuration
-        return Run(changed, place.case, place.replication, values)
+        """Take a run in, and give it as a row of the table that a study keeps."""
+        self._known[place] = measured = {name: metric.value for name, metric in metrics.items()}
+        values = {} if place.name == self._baseline else configuration
+        return Run(values, place.case, place.replication, measured)
 
     def places(self, configuration: Configuration, replications: Iterable[int]) -> list[Place]:
         """The runs of a configuration under some replications, case by case."""
