@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from math import sqrt
 from typing import Any, Literal
+
+from gridtune.scenarios.execution.replicate import Summary
 
 Verdict = Literal["equal", "clearly", "probably", "unsure", "unknown"]
 
@@ -92,12 +93,11 @@ def difference(to: Sequence[float], start: Sequence[float], step: float = 0.0) -
         raise ValueError("two configurations without a common replication cannot be compared")
     size = max(abs(value) for pair in pairs for value in pair)
     gaps = [0.0 if abs(a - b) <= max(ROUNDING * size, step * (1 - 1e-9)) else a - b for a, b in pairs]
-    count = len(gaps)
-    mean = sum(gaps) / count
+    found, count = Summary.of(gaps), len(gaps)
     if count == 1:
-        return Difference(mean, None, None, None, None, 1)
-    error = sqrt(sum((gap - mean) ** 2 for gap in gaps) / (count - 1) / count)
-    return Difference.of(mean, error if error > ROUNDING * size else 0.0, count - 1, count)
+        return Difference(found.mean, None, None, None, None, 1)
+    error = found.standard_error or 0.0
+    return Difference.of(found.mean, error if error > ROUNDING * size else 0.0, count - 1, count)
 
 
 @dataclass(frozen=True)

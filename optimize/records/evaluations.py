@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gridtune.optimize.records.difference import Objective
-from gridtune.optimize.records.recommendation import Recommendation, Refusal
-from gridtune.optimize.records.values import Value
+from gridtune.optimize.records.recommendation import Recommendation, Refusal, Value
 from gridtune.scenarios.execution.replicate import Summary as Estimate
 from gridtune.scenarios.fields.requirements import Relation
 

@@ -1,13 +1,20 @@
-"""A recommended configuration: what to change in the baseline, what that gains, and what it costs."""
+"""A configuration that is recommended: what to change in the baseline, what that gains, and what it costs."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gridtune.optimize.records.difference import ROUNDING, Change
-from gridtune.optimize.records.values import Value
 
 LEAST_HARM = 0.1  # of the baseline's mean: what gets worse by less is not reported
+Value = bool | int | float | str  # what a parameter may be set to
+
+
+def key(configuration: Mapping[str, Value]) -> str:
+    """What two configurations have in common exactly if they are the same configuration."""
+    return json.dumps(sorted(configuration.items()))
 
 
 @dataclass(frozen=True)

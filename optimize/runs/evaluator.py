@@ -24,23 +24,17 @@ Work = Callable[[Task], Metrics]  # gives the metrics of a run
 
 
 class Evaluator:
-    """Runs configurations for all parts of a search; what the table of runs knows is not run again.
-
-    Attributes:
-        known: what became of each configuration, by its key.
-        notes: what a user should know, a line each.
-        baseline: key of the baseline's configuration; empty if it is not evaluated.
-        simulated: runs that were done, rather than looked up.
-    """
+    """Runs configurations for all parts of a search; what the table of runs knows is not run again."""
 
     def __init__(
         self, settings: Settings, study: OpenStudy, pool: Pool, progress: Progress, work: Work
     ) -> None:
         self.settings, self.table, self.progress = settings, RunTable(settings, study.rows), progress
-        self.known: dict[str, Entry] = {}
-        self.notes: list[str] = []
+        self.known: dict[str, Entry] = {}  # what became of each configuration, by its key
+        self.notes: list[str] = []  # what a user should know, a line each
+        # Key of the baseline's configuration; empty if it is not evaluated.
         self.baseline = "" if settings.baseline is None else key(settings.baseline.configuration)
-        self.simulated = 0
+        self.simulated = 0  # runs that were done, rather than looked up
         self._study, self._pool, self._work = study, pool, work
         self._used: set[Place] = set()
         self._earlier: set[Place] = set()
@@ -70,14 +64,10 @@ class Evaluator:
         return not self._earlier <= self._used
 
     @property
-    def entries(self) -> list[Entry]:
-        """All there is, by trial number."""
-        return sorted(self.known.values(), key=lambda entry: entry.number)
-
-    @property
     def archive(self) -> Archive:
         """All there is, as plain data."""
-        return archive_of(self._study.name, self.settings, self.entries, len(self.table))
+        entries = sorted(self.known.values(), key=lambda entry: entry.number)
+        return archive_of(self._study.name, self.settings, entries, len(self.table))
 
     def cost(self, configurations: Sequence[Configuration], replications: Numbers) -> int:
         """Runs that configurations would take under these replications, those of the baseline included."""
@@ -99,9 +89,7 @@ class Evaluator:
             self._keep(configurations[at], finished[at][0], began, finished[at][1])
         for one in configurations:
             if key(one) not in self.known:
-                self._used -= {
-                    place for place in self.table.places(one, replications) if place not in self.table
-                }
+                self._used -= {at for at in self.table.places(one, replications) if at not in self.table}
 
     def number(self, configuration: Configuration) -> int:
         """The number of a configuration, which is evaluated if it was not."""
@@ -174,9 +162,8 @@ class Evaluator:
         known = [{at: Metrics() for at, one in enumerate(some) if one in table} for some in places]
 
         def heard(group: int, at: int, result: Metrics) -> None:
-            row = table.add(places[group][at], result, configurations[group])
             self.simulated += 1
-            self._study.append([row])
+            self._study.append([table.add(places[group][at], groups[group][at].values, result)])
             failures = sum(isinstance(one, Failed) for one in self.known.values())
             self.progress.update(len(table), failures, self._best.text())
 

@@ -35,16 +35,12 @@ class Place(NamedTuple):
 
 
 class RunTable:
-    """What each run gave.
-
-    Attributes:
-        guarded: whether each run is compared with the baseline's under common random numbers.
-    """
+    """What each run gave."""
 
     def __init__(self, settings: Settings, rows: Iterable[Run] = ()) -> None:
         self.settings = settings
         self._loss, self._waits = (one in settings.constraints for one in (NO_MORE_LOSS, NO_STARVATION))
-        self.guarded = self._loss or self._waits
+        self.guarded = self._loss or self._waits  # each run is compared with the baseline's of equal numbers
         self._cases = {case.name: case for case in settings.run_in}
         self._baseline = key({})
         self._same = self._baseline if settings.baseline is None else key(settings.baseline.configuration)
@@ -66,10 +62,9 @@ class RunTable:
     def __contains__(self, place: Place) -> bool:
         return place in self._known
 
-    def add(self, place: Place, metrics: Metrics, configuration: Configuration) -> Run:
-        """Take a run in, and give it as a row of the table that a study keeps."""
+    def add(self, place: Place, values: Mapping[str, Value], metrics: Metrics) -> Run:
+        """Take in a run in which these values were set, and give it as a row of the table of a study."""
         self._known[place] = measured = {name: metric.value for name, metric in metrics.items()}
-        values = {} if place.name == self._baseline else configuration
         return Run(values, place.case, place.replication, measured)
 
     def places(self, configuration: Configuration, replications: Iterable[int]) -> list[Place]:
@@ -150,9 +145,8 @@ def evaluated(
         every = dict.fromkeys(name for run in replications for name in run)
         summary = {name: Estimate.of([run.get(name, nan) for run in replications]) for name in every}
         # A class of jobs may be compared with the baseline's in some runs only.
-        names = settings.watched(
-            [name for name in replications[0] if all(name in run for run in replications)]
-        )
+        always = [name for name in replications[0] if all(name in run for run in replications)]
+        names = settings.watched(always)
         if fault := _fault(summary, names, first):
             return Failed(number, values, f"{case.name}: {fault}" if several else fault)
         summaries.append(summary)
@@ -160,13 +154,9 @@ def evaluated(
     objectives = {one.name: _over_cases(summaries, one, settings.robust) for one in settings.objectives}
     others = dict.fromkeys(name for summary in summaries for name in summary if name not in objectives)
     means = {name: [summary[name].mean for summary in summaries if name in summary] for name in others}
-    return Evaluation(
-        number,
-        values,
-        objectives,
-        {name: sum(each) / len(each) for name, each in means.items()},
-        cases=estimates if several or settings.constraints else {},
-    )
+    metrics = {name: sum(each) / len(each) for name, each in means.items()}
+    cases = estimates if several or settings.constraints else {}
+    return Evaluation(number, values, objectives, metrics, cases=cases)
 
 
 def _over_cases(summaries: Sequence[Mapping[str, Estimate]], objective: Objective, robust: str) -> Estimate:

@@ -41,11 +41,7 @@ class OpenStudy:
 
     Runs are in the table when `append` returns. A thread writes what goes to Optuna, as a database takes some
     70 statements for a trial; `close` waits for it. Every method raises a `ScenarioError` once the storage
-    has stopped taking what is written.
-
-    Attributes:
-        rows: runs that were known when it was opened, each once.
-        name, trials, attributes, study: see `StoredStudy`.
+    has stopped taking what is written. See `StoredStudy` on its parts; `rows` are runs of before.
     """
 
     def __init__(self, storage: Storage, found: StoredStudy, settings: Settings, stack: ExitStack) -> None:
@@ -66,12 +62,7 @@ class OpenStudy:
                 self._table.append(self.name, [line_of(self.name, run) for run in runs])
 
     def add_trial(self, entry: Evaluation | Failed, began: datetime, ended: datetime) -> None:
-        """Let Optuna have a configuration, unless it has it already.
-
-        Args:
-            entry: what became of it.
-            began, ended: when it was proposed, and when its last run ended.
-        """
+        """Let Optuna have a configuration, and from when to when it was run, unless it has it already."""
         if entry.number in self.trials:
             return
         attributes: dict[str, Any] = {NUMBER: entry.number}
@@ -142,9 +133,8 @@ def open_study(where: str | Path | None, name: str, settings: Settings, *, resum
 
     Args:
         where: folder of a search, path of a journal, SQLite file, or URL; None keeps it in memory.
-        name: of the study.
+        name, resume: of the study, and whether to go on with one that exists.
         settings: of the search; whether they fit what is stored the caller has to see.
-        resume: whether to go on with a study that exists.
 
     Raises:
         ScenarioError: it cannot be written, another search writes it, it exists and is not to be resumed, or

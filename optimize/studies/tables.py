@@ -15,7 +15,7 @@ from sqlalchemy import Engine, insert, select
 from sqlalchemy import inspect as inspected
 
 from gridtune.model.streams import HELD_OUT
-from gridtune.optimize.records.values import Value, key
+from gridtune.optimize.records.recommendation import Value, key
 from gridtune.optimize.studies.databases import RUNS
 from gridtune.optimize.studies.places import kind_of
 from gridtune.scenarios.errors import ScenarioError
