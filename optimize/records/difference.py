@@ -38,13 +38,10 @@ class Difference:
 
     @classmethod
     def of(cls, mean: float, error: float, freedom: float, pairs: int) -> Difference:
-        """By Student's t from a mean, its standard error, and the degrees of freedom by which that is known.
-
-        A difference without error is certain.
-        """
+        """By Student's t from a mean, its standard error, and the degrees of freedom behind that."""
         from scipy.special import stdtr, stdtrit
 
-        if error == 0:
+        if error == 0:  # it is certain
             return cls(mean, 0.0, mean, mean, 1.0 if mean else 0.0, pairs)
         half = float(stdtrit(freedom, 0.5 + INTERVAL / 2)) * error
         confidence = 1 - 2 * float(stdtr(freedom, -abs(mean) / error))

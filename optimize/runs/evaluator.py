@@ -15,8 +15,9 @@ from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.optimize.studies.study import OpenStudy
 from gridtune.optimize.studies.tables import Run
 from gridtune.scenarios.execution.replicate import Metrics, Task, run_groups
-from gridtune.scenarios.workers.pool import Outcome, Pool
+from gridtune.scenarios.workers.pool import Failure, Outcome, Pool
 
+Configurations = Sequence[Configuration]
 Numbers = Sequence[Sequence[int]]  # replications of each of several configurations
 Outcomes = Iterator[Outcome[list[Metrics]]]
 Stop = Callable[[], bool]  # see `Pool.run`
@@ -53,10 +54,7 @@ class Evaluator:
 
     def count(self, rows: Iterable[Run]) -> None:
         """Let runs count as spent from the start, whether this search comes to need them or not."""
-        self._earlier |= self._places(rows)
-
-    def _places(self, rows: Iterable[Run]) -> set[Place]:
-        return {place for row in rows if (place := self.table.place(row))}
+        self._earlier.update(self.table.given(rows))
 
     @property
     def repeating(self) -> bool:
@@ -69,24 +67,24 @@ class Evaluator:
         entries = sorted(self.known.values(), key=lambda entry: entry.number)
         return archive_of(self._study.name, self.settings, entries, len(self.table))
 
-    def cost(self, configurations: Sequence[Configuration], replications: Numbers) -> int:
+    def cost(self, configurations: Configurations, replications: Numbers) -> int:
         """Runs that configurations would take under these replications, those of the baseline included."""
         return len(self._needed(configurations, replications) - self._used - self._earlier)
 
-    def evaluate(self, configurations: Sequence[Configuration], stop: Stop = lambda: False) -> None:
+    def evaluate(self, configurations: Configurations, stop: Stop = lambda: False) -> None:
         """Evaluate new configurations and keep them in their order, but for those that `stop` comes before.
 
         One that the study has keeps its number; others get consecutive ones behind these.
         """
         first, began = len(self.known), datetime.now()
-        finished: dict[int, tuple[Outcome[list[Metrics]], datetime]] = {}
+        finished: dict[int, tuple[Configuration, Failure | None, datetime, datetime]] = {}
         replications = range(self.settings.replications)
         for outcome in self._run(configurations, [replications] * len(configurations), stop):
-            finished[outcome.index] = outcome, datetime.now()
-            while (ended := finished.pop(at := len(self.known) - first, None)) is not None:
-                self._keep(configurations[at], ended[0], began, ended[1])
+            finished[outcome.index] = configurations[outcome.index], outcome.failure, began, datetime.now()
+            while (at := len(self.known) - first) in finished:
+                self._keep(*finished.pop(at))
         for at in sorted(finished):
-            self._keep(configurations[at], finished[at][0], began, finished[at][1])
+            self._keep(*finished[at])
         for one in configurations:
             if key(one) not in self.known:
                 self._used -= {at for at in self.table.places(one, replications) if at not in self.table}
@@ -114,7 +112,7 @@ class Evaluator:
 
     def recall(self, rows: Iterable[Run]) -> None:
         """Take in configurations and validation runs of a search that was asked for otherwise."""
-        had, least = self._places(rows), self.settings.replications
+        had, least = self.table.given(rows), self.settings.replications
         new = [trial.params for trial in self._study.trials.values() if key(trial.params) not in self.known]
         self.evaluate([one for one in new if self.table.had(one, 0, had) >= least])
         counts = {name: self.table.had(one.values, FIRST_VALIDATION, had) for name, one in self.known.items()}
@@ -125,12 +123,12 @@ class Evaluator:
         """The first so many validation replications."""
         return range(FIRST_VALIDATION, FIRST_VALIDATION + count)
 
-    def run(self, configurations: Sequence[Configuration], replications: Sequence[int]) -> dict[int, str]:
+    def run(self, configurations: Configurations, replications: Sequence[int]) -> dict[int, str]:
         """Run configurations without keeping evaluations of them; why some fail, by their positions."""
         outcomes = self._run(configurations, [replications] * len(configurations))
         return {one.index: str(one.failure) for one in outcomes if one.failure is not None}
 
-    def _needed(self, configurations: Sequence[Configuration], replications: Numbers) -> set[Place]:
+    def _needed(self, configurations: Configurations, replications: Numbers) -> set[Place]:
         baseline = self.table.places({}, self._beside(replications))
         return set(baseline).union(*map(self.table.places, configurations, replications))
 
@@ -139,19 +137,17 @@ class Evaluator:
         return sorted(set().union(*replications)) if self.table.guarded else []
 
     def _run(
-        self, configurations: Sequence[Configuration], replications: Numbers, stop: Stop = lambda: False
+        self, configurations: Configurations, replications: Numbers, stop: Stop = lambda: False
     ) -> Outcomes:
         """Run configurations, each under its replications in every case; the baseline first."""
         if not configurations:
             return
         self._used |= self._needed(configurations, replications)
         if beside := self._beside(replications):
-            list(self._groups([{}], [beside]))  # where the baseline fails, no configuration can lose more
+            list(self._groups([{}], [beside], lambda: False))  # where it fails, nobody can lose more
         yield from self._groups(configurations, replications, stop)
 
-    def _groups(
-        self, configurations: Sequence[Configuration], replications: Numbers, stop: Stop = lambda: False
-    ) -> Outcomes:
+    def _groups(self, configurations: Configurations, replications: Numbers, stop: Stop) -> Outcomes:
         table = self.table
         places = list(map(table.places, configurations, replications))
         groups = [
@@ -169,13 +165,11 @@ class Evaluator:
 
         yield from run_groups(groups, self._pool, self._work, known=known, heard=heard, stop=stop)
 
-    def _keep(
-        self, one: Configuration, outcome: Outcome[list[Metrics]], began: datetime, ended: datetime
-    ) -> None:
+    def _keep(self, one: Configuration, failure: Failure | None, began: datetime, ended: datetime) -> None:
         number = self._numbers.setdefault(key(one), max(self._numbers.values(), default=-1) + 1)
         # Of the runs that are known from before only those that this search came to need.
-        entry = self.table.entry(number, one, self._used) if outcome.failure is None else None
-        entry = entry or Failed(number, one, str(outcome.failure))
+        entry = self.table.entry(number, one, self._used) if failure is None else None
+        entry = entry or Failed(number, one, str(failure))
         self.known[key(entry.values)] = entry
         self._study.add_trial(entry, began, ended)
         if isinstance(entry, Evaluation):

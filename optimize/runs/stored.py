@@ -107,6 +107,5 @@ def _understood(study: str | Path) -> Iterator[None]:
         raise
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         why = " ".join(str(error).split())[:200]
-        raise ScenarioError(
-            f"{shown(study)}: the settings of the study are garbled, or of another version: {why}"
-        ) from error
+        garbled = "the settings of the study are garbled, or of another version"
+        raise ScenarioError(f"{shown(study)}: {garbled}: {why}") from error

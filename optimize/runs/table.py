@@ -44,12 +44,12 @@ class RunTable:
         self._cases = {case.name: case for case in settings.run_in}
         self._baseline = key({})
         self._same = self._baseline if settings.baseline is None else key(settings.baseline.configuration)
-        self._known = {place: row.metrics for row in rows if (place := self.place(row))}
+        self._known = self.given(rows)
 
-    def place(self, row: Run) -> Place | None:
-        """Which run a row is of; None if it is of none of this search."""
-        known = row.case in self._cases
-        return Place(self.name(row.values), row.case, row.replication) if known else None
+    def given(self, rows: Iterable[Run]) -> dict[Place, Measured]:
+        """What those rows say that are of this search."""
+        known = [row for row in rows if row.case in self._cases]
+        return {Place(self.name(row.values), row.case, row.replication): row.metrics for row in known}
 
     def name(self, configuration: Mapping[str, Value]) -> str:
         """The key of a configuration; what sets nothing else than the baseline is the baseline."""
@@ -172,9 +172,7 @@ def _fault(summaries: Mapping[str, Estimate], watched: Sequence[str], first: int
         if name not in summaries:
             return f"{name} is not measured in this scenario"
         for replication, value in enumerate(summaries[name].values, start=first):
-            if value == inf:
-                why = ": work was lost or left over" if name in ALWAYS else ""
-                return f"{name} is infinite in replication {replication}{why}"
             if not isfinite(value):
-                return f"{name} is {value} in replication {replication}"
+                why = ": work was lost or left over" if value == inf and name in ALWAYS else ""
+                return f"{name} is {'infinite' if value == inf else value} in replication {replication}{why}"
     return ""

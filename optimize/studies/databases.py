@@ -47,10 +47,8 @@ def one_line(called: str, done: str, remedy: str = "") -> Iterator[None]:
     except ScenarioError:
         raise
     except ImportError as error:
-        brings = "`pip install 'gridtune[postgresql]'` brings that of PostgreSQL"
-        raise ScenarioError(
-            f"{called}: cannot be used: {reason(error)}; install its driver; {brings}"
-        ) from error
+        driver = "install its driver; `pip install 'gridtune[postgresql]'` brings that of PostgreSQL"
+        raise ScenarioError(f"{called}: cannot be used: {reason(error)}; {driver}") from error
     except Exception as error:  # each driver has its own, and Optuna takes what is stored on trust
         raise ScenarioError(f"{called}: cannot be {done}: {reason(error)}{remedy}") from error
 
@@ -80,10 +78,7 @@ def reason(error: BaseException) -> str:
 
 
 def url_of(where: str | Path) -> URL:
-    """The URL of a database with its driver, or of an SQLite file.
-
-    A `ScenarioError` if it is no URL, or names no file.
-    """
+    """The URL of a database with its driver, or of an SQLite file; a `ScenarioError` if it names none."""
     if isinstance(where, Path):
         return URL.create("sqlite", database=str(where))
     try:
@@ -134,10 +129,7 @@ def open_for_writing(url: URL) -> RDBStorage:
 
 
 def open_for_reading(url: URL) -> RDBStorage | None:
-    """A database to look at; None if it holds nothing yet.
-
-    A `ScenarioError` if it is a database of something else, or none.
-    """
+    """A database to look at; None if it holds nothing yet; a `ScenarioError` if it holds something else."""
     address, options = _engine(url, "rw")
     if file := file_of(url):
         kind = kind_of(file)
@@ -152,10 +144,8 @@ def open_for_reading(url: URL) -> RDBStorage | None:
     if "alembic_version" in tables:  # the last that Optuna makes
         return RDBStorage(address, options, skip_table_creation=True)
     if tables and RUNS.name not in tables:
-        raise ScenarioError(
-            f"{shown(url)}: a database of something else (it has the table {min(tables)}); "
-            "it is left as it is"
-        )
+        theirs = f"a database of something else (it has the table {min(tables)})"
+        raise ScenarioError(f"{shown(url)}: {theirs}; it is left as it is")
     return None
 
 
@@ -166,13 +156,10 @@ def writer_of(file: Path, ending: str, held: str) -> Hold:
 
 @contextmanager
 def holding(url: URL, study: str, held: str) -> Iterator[None]:
-    """Be the only search that writes a study, until the block or the process ends.
+    """Be the only search that writes a study, until the block or the process ends, or raise `ScenarioError`.
 
     A file beside an SQLite file is locked. PostgreSQL's server may see a little late that a search has died.
     Other servers have no lock.
-
-    Raises:
-        ScenarioError: another one does.
     """
     key = int.from_bytes(hashlib.sha256(study.encode()).digest()[:8]) >> 1
     if file := file_of(url):
@@ -194,11 +181,7 @@ def holding(url: URL, study: str, held: str) -> Iterator[None]:
 
 
 def _engine(url: URL, mode: str) -> tuple[str, dict[str, Any]]:
-    """The address of a database for SQLAlchemy, and options of its engine.
-
-    Args:
-        mode: in which an SQLite file is opened; `rwc` makes one, `rw` does not.
-    """
+    """Address and options of an engine; the mode of an SQLite file is `rwc`, which makes one, or `rw`."""
     # Between two batches a server may have closed the connection, hence the ping.
     options: dict[str, Any] = {"pool_pre_ping": True}
     if file := file_of(url):

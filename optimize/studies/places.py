@@ -14,7 +14,6 @@ from gridtune.scenarios.results.locks import JOURNAL
 
 TABLE = "runs.jsonl"  # beside it
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # a single letter is a drive of Windows
-TRACE = re.compile(r".*\.(swf|gwf)(\.gz)?", re.IGNORECASE)
 SQLITE = b"SQLite format 3\0"
 HEADS = (("journal", b'{"op_code":'), ("table", b'{"study":'))
 FOLDERS = (  # a file that shows what a folder is, and what to say of it
@@ -41,10 +40,7 @@ def named(where: str | Path) -> tuple[str | Path, str | None]:
 
 
 def located(where: str | Path) -> tuple[Path, str]:
-    """The journal of a folder, or the file itself, and what is there, see `kind_of`.
-
-    A `ScenarioError` if it cannot be read, or is a URL that has lost its slashes.
-    """
+    """The journal of a folder, or the file itself, and what is there; a `ScenarioError` if nobody knows."""
     if SCHEME.match(str(where)):
         raise ScenarioError(f"{where}: neither a URL, which has ://, nor a path, unless ./ precedes it")
     path = Path(where)
@@ -80,10 +76,7 @@ def study_place(study: str | Path) -> str | Path:
 
 
 def kind_of(path: Path) -> str:
-    """What is under a name: `nothing`, `empty`, `journal`, `sqlite`, `table`, or anything else in words.
-
-    A `ScenarioError` if it is a link to nothing.
-    """
+    """What is under a name: `nothing`, `empty`, `journal`, `sqlite`, `table`, or anything else in words."""
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -109,7 +102,7 @@ def kind_of(path: Path) -> str:
             return "journal"
         if "study" in record and not record.keys().isdisjoint(("begun", "configuration")):
             return "table"
-    if TRACE.fullmatch(path.name):
+    if path.name.lower().removesuffix(".gz").endswith((".swf", ".gwf")):
         return f"a trace (`gridtune trace info {argument(path)}` describes it)"
     if path.suffix == ".toml":
         return f"a scenario (`gridtune search {argument(path)}` searches it)"

@@ -43,10 +43,7 @@ def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool 
     Args:
         where: folder of a search, journal, SQLite file, or URL; `#NAME` may follow.
         name: of the study; needed only where there are several.
-        skip_broken: whether to pass over broken lines of the table.
-
-    Raises:
-        ScenarioError: there is no such study, there are several to choose from, or a line is broken.
+        skip_broken: whether to pass over broken lines of the table, else they raise a `ScenarioError`.
     """
     if name is None:
         where, name = named(where)
@@ -63,10 +60,9 @@ def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool 
 
 
 def stored_settings(where: str | Path | None, name: str, *, alone: bool = False) -> Mapping[str, Any] | None:
-    """The settings of a study that could be resumed; None if there is none. Nothing is changed.
+    """The settings of a study that could be resumed; None if there is none.
 
-    A `ScenarioError` if it cannot be reached or resumed, or was made by something else; where it is to be
-    `alone`, also if there are others instead.
+    A `ScenarioError` if it could not, or if there are others instead, where it is to be `alone`.
     """
     if where is None:
         return None
@@ -119,17 +115,14 @@ class Storage:
             )
         names = study.metric_names or ()
         if names and len(names) != len(study.directions):
-            raise ScenarioError(
-                f"{self.called}: the study {name} is damaged: "
-                f"{len(study.directions)} directions of {len(names)} objectives"
-            )
+            damage = f"{len(study.directions)} directions of {len(names)} objectives"
+            raise ScenarioError(f"{self.called}: the study {name} is damaged: {damage}")
         trials: dict[int, FrozenTrial] = {}
         for trial in stored:
             number = trial.user_attrs.get(NUMBER)  # those of others have none
             if type(number) is int and trial.state.is_finished():
                 trials.setdefault(number, trial)
-        settings = attributes.pop(SETTINGS)
-        return StoredStudy(name, settings, runs, trials, attributes, study, notes)
+        return StoredStudy(name, attributes.pop(SETTINGS), runs, trials, attributes, study, notes)
 
 
 @contextmanager

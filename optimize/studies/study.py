@@ -7,10 +7,10 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import optuna
 from optuna.storages import BaseStorage, InMemoryStorage, JournalStorage
@@ -36,7 +36,7 @@ LOCK = ".lock"  # that Optuna sets beside a journal while it writes
 PATIENCE = 2.0  # s that another program may take to write to a journal
 
 
-class OpenStudy:
+class OpenStudy(AbstractContextManager["OpenStudy"]):
     """A study that this process alone writes; use it as a context manager.
 
     Runs are in the table when `append` returns. A thread writes what goes to Optuna, as a database takes some
@@ -100,9 +100,6 @@ class OpenStudy:
         with self._stack, one_line(self._called, "written", RESUME):
             self._thread.shutdown()
             self._check()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         try:
@@ -208,10 +205,7 @@ def _opened(place: URL | Path, called: str, name: str, stack: ExitStack) -> Stor
 
 
 def _journal(path: Path) -> JournalStorage:
-    """A journal that this process alone writes, as far as searches go.
-
-    An end that a killed writer left unfinished is cut off, and its lock is removed.
-    """
+    """A journal without what a killed writer has left: an unfinished end, and a lock."""
     real = os.path.realpath(path)
     if os.path.exists(real):
         cut_unfinished(Path(real))

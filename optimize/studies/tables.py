@@ -86,12 +86,9 @@ def _number(stored: float | str) -> float:
 def runs_of(
     lines: Iterable[tuple[str, str | bytes]], study: str, *, skip_broken: bool = False
 ) -> tuple[tuple[Run, ...] | None, tuple[str, ...]]:
-    """The runs of a study in a table, each once, and a note for each line passed over.
+    """The runs of a study among lines, each once, and a note for each broken line passed over.
 
-    Args:
-        lines: with the place of each.
-        study: name of the study; None is returned for its runs if the table does not know it.
-        skip_broken: whether to pass over broken lines, else a `ScenarioError`.
+    Its runs are None if no line is of it. Broken lines raise a `ScenarioError` unless they are to be skipped.
     """
     found: dict[tuple[str, str, int], Run] | None = None
     notes = []
@@ -131,11 +128,9 @@ class FileTable:
                     yield f"{self.path}: line {number}", line
 
     def append(self, study: str, lines: Sequence[str]) -> None:
-        """Add rows, each by one write; of one that does not fit nothing is left. They survive a kill.
+        """Add rows, each by one write, which survive a kill. A file that no search has written is refused.
 
-        Raises:
-            ScenarioError: a file is there that no search has written.
-            OSError: the file cannot be written; the rows before the one that failed are.
+        Of a row that cannot be written nothing is left; the rows before it are there.
         """
         if self._file is None:
             kind = kind_of(self.path)
