@@ -99,8 +99,7 @@ class Block:
 
     def broken(self, sample: Sample) -> tuple[str, ...]:
         """Metrics whose constraints a configuration breaks in these runs."""
-        cases = sample.evaluation.cases
-        constraints = self.evaluator.settings.constraints
+        constraints, cases = self.evaluator.settings.constraints, sample.evaluation.cases
         return tuple(one.metric for one in constraints if tightest(one, cases).excess > 0)
 
 

@@ -148,20 +148,19 @@ class Evaluator:
         yield from self._groups(configurations, replications, stop)
 
     def _groups(self, configurations: Configurations, replications: Numbers, stop: Stop) -> Outcomes:
-        table = self.table
-        places = list(map(table.places, configurations, replications))
+        places = list(map(self.table.places, configurations, replications))
         groups = [
-            [table.task(one, configuration) for one in some]
+            [self.table.task(one, configuration) for one in some]
             for configuration, some in zip(configurations, places, strict=True)
         ]
         # What they gave is in the table; to know that they are there is enough.
-        known = [{at: Metrics() for at, one in enumerate(some) if one in table} for some in places]
+        known = [{at: Metrics() for at, one in enumerate(some) if one in self.table} for some in places]
 
         def heard(group: int, at: int, result: Metrics) -> None:
             self.simulated += 1
-            self._study.append([table.add(places[group][at], groups[group][at].values, result)])
+            self._study.append([self.table.add(places[group][at], groups[group][at].values, result)])
             failures = sum(isinstance(one, Failed) for one in self.known.values())
-            self.progress.update(len(table), failures, self._best.text())
+            self.progress.update(len(self.table), failures, self._best.text())
 
         yield from run_groups(groups, self._pool, self._work, known=known, heard=heard, stop=stop)
 

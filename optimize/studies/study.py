@@ -168,9 +168,8 @@ def open_study(where: str | Path | None, name: str, settings: Settings, *, resum
 
 def _let_resume(called: str, found: StoredStudy | None, resume: bool) -> None:
     if found is not None and not resume:
-        raise ScenarioError(
-            f"{called}: the study {found.name} exists; --resume continues it, --study names another"
-        )
+        ways = "--resume continues it, --study names another"
+        raise ScenarioError(f"{called}: the study {found.name} exists; {ways}")
 
 
 def _check_name(name: str) -> None:
@@ -178,9 +177,8 @@ def _check_name(name: str) -> None:
     if not name.strip():
         raise ScenarioError("the name of a study is empty; --study gives another")
     if len(name) > LONGEST_NAME:
-        raise ScenarioError(
-            f"{name[:40]}…: the name of a study has at most {LONGEST_NAME} characters; --study gives another"
-        )
+        most = f"the name of a study has at most {LONGEST_NAME} characters"
+        raise ScenarioError(f"{name[:40]}…: {most}; --study gives another")
     if fault := hidden(name):
         raise ScenarioError(f"--study: {fault}")
 
@@ -196,8 +194,8 @@ def _opened(place: URL | Path, called: str, name: str, stack: ExitStack) -> Stor
         storage, table = database, DatabaseTable(database.engine, called)
     else:
         place.parent.mkdir(parents=True, exist_ok=True)
-        hold = databases.writer_of(place, "", f"{place}: another search is writing it")
-        stack.enter_context(closing(hold))
+        held = f"{place}: another search is writing it"
+        stack.enter_context(closing(databases.writer_of(place, "", held)))
         storage, table = _journal(place), FileTable(table_beside(place))
     stack.enter_context(closing(table))
     stack.callback(storage.remove_session)

@@ -96,9 +96,8 @@ def runs_of(
         named, row = parsed(text) or (None, None)
         if row is None:
             if not skip_broken:
-                raise ScenarioError(
-                    f"{place} is broken; delete it, or read the rest by `gridtune front --skip-broken`"
-                )
+                ways = "delete it, or read the rest by `gridtune front --skip-broken`"
+                raise ScenarioError(f"{place} is broken; {ways}")
             notes.append(f"note: {place} is broken and was passed over")
         elif named == study and row != RESUMED:
             if row == BEGUN or found is None:
