@@ -1,7 +1,7 @@
 """Studies: an ordinary Optuna study, and beside it the table of runs, which is all that a search knows.
 
-`optuna.load_study` and the Optuna dashboard open the study. It has a trial for each configuration: its values,
-means of the objectives in the search, constraints, times, and its `number` as a user attribute; or, as a
+`optuna.load_study` and the Optuna dashboard open the study. It has a trial for each configuration: values,
+means of the objectives in the search, constraints, times, and `number` as a user attribute; or, as a
 failed trial, the reason as `failure`. Its own user attribute `gridtune` holds the settings of the search.
 
 The table has one row for each run and is only ever added to. A resumed search starts again from its beginning
