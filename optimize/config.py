@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gridtune import limits
-from gridtune.optimize.records.values import Value
+from gridtune.optimize.records.recommendation import Value
 from gridtune.scenarios.errors import ScenarioError
 
 CONFIGURATIONS = 100  # evaluations of a search of which nothing is said

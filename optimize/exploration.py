@@ -113,7 +113,7 @@ class Exploration:
             Multi-Objective Algorithms, EMO 2009 (a window of a quality indicator; there with a test of its
             variance).
         """
-        known = [one for one in self.evaluator.entries if isinstance(one, Evaluation)]
+        known = self.evaluator.archive.evaluations
         if len(known) < self._next_look:
             return ""
         self._next_look = len(known) + STEP

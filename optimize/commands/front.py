@@ -16,8 +16,7 @@ from gridtune.optimize.explanation.explain import find_configuration
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.harm import harms_of_replay
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.records.recommendation import ParameterChange
-from gridtune.optimize.records.values import key
+from gridtune.optimize.records.recommendation import ParameterChange, key
 from gridtune.optimize.report import numbers
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Row, rows

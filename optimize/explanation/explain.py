@@ -15,7 +15,6 @@ from gridtune.optimize.explanation.neighbours import Neighbourhood, compared, ne
 from gridtune.optimize.front.changes import Change, changes, confirmed, modelled, other_changes
 from gridtune.optimize.front.front import Front, comparable
 from gridtune.optimize.records.evaluations import Value
-from gridtune.optimize.records.values import key
 from gridtune.optimize.replication.compare import costs, ranges
 from gridtune.optimize.report.frame import BASELINE, Row, rows
 from gridtune.optimize.report.progress import Progress
@@ -23,7 +22,7 @@ from gridtune.optimize.runs.blocks import Block, Sample
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.constraints import Bounded, tightest
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.search_space.space import Configuration, Space
+from gridtune.optimize.search_space.space import Configuration, Space, key
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError

@@ -10,7 +10,7 @@ import numpy as np
 
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.inference.surrogate_model import Fitted, coordinates_of, distances, joint_draws
-from gridtune.optimize.records.values import Value
+from gridtune.optimize.records.recommendation import Value
 from gridtune.optimize.search_space.baseline import Defaults
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration

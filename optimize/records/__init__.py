@@ -1,4 +1,1 @@
-"""What a search leaves behind, as plain values that all rooms share.
-
-Imports no other room.
-"""
+"""What a search leaves behind, as plain values that all rooms share; it imports no other room."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from math import sqrt
 from typing import Any, Literal
+
+from gridtune.scenarios.execution.replicate import Summary
 
 Verdict = Literal["equal", "clearly", "probably", "unsure", "unknown"]
 
@@ -16,53 +17,31 @@ ROUNDING = 1e-12  # of the values: differences below are none
 
 @dataclass(frozen=True)
 class Objective:
-    """What is traded off.
-
-    Attributes:
-        name: of the metric.
-        direction: which way is better.
-        unit: of the metric.
-        resolution: least difference that means anything, in the unit; 0 if any does.
-    """
+    """A metric that is traded off."""
 
     name: str
-    direction: Literal["minimize", "maximize"]
+    direction: Literal["minimize", "maximize"]  # which way is better
     unit: str = ""
-    resolution: float = 0.0
+    resolution: float = 0.0  # least difference that means anything, in the unit; 0 if any does
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Mean of paired differences.
-
-    Attributes:
-        mean: over the pairs.
-        standard_error: of the mean; None for a single pair.
-        low, high: 95 % interval of the mean; None for a single pair.
-        confidence: that the difference is not 0, two-sided; None for a single pair.
-        pairs: replications that both configurations have; 0 where they are compared as two samples.
-    """
+    """Mean of paired differences; of a single pair nothing else is known."""
 
     mean: float
-    standard_error: float | None
-    low: float | None
+    standard_error: float | None  # of the mean
+    low: float | None  # end of the 95 % interval of the mean
     high: float | None
-    confidence: float | None
-    pairs: int
+    confidence: float | None  # that the difference is not 0, two-sided
+    pairs: int  # replications that both configurations have; 0 where they are compared as two samples
 
     @classmethod
     def of(cls, mean: float, error: float, freedom: float, pairs: int) -> Difference:
-        """By Student's t; a difference without error is certain.
-
-        Args:
-            mean: of the differences.
-            error: standard error of the mean.
-            freedom: degrees of freedom by which the error is known.
-            pairs: see `Difference`.
-        """
+        """By Student's t from a mean, its standard error, and the degrees of freedom behind that."""
         from scipy.special import stdtr, stdtrit
 
-        if error == 0:
+        if error == 0:  # it is certain
             return cls(mean, 0.0, mean, mean, 1.0 if mean else 0.0, pairs)
         half = float(stdtrit(freedom, 0.5 + INTERVAL / 2)) * error
         confidence = 1 - 2 * float(stdtr(freedom, -abs(mean) / error))
@@ -111,28 +90,21 @@ def difference(to: Sequence[float], start: Sequence[float], step: float = 0.0) -
         raise ValueError("two configurations without a common replication cannot be compared")
     size = max(abs(value) for pair in pairs for value in pair)
     gaps = [0.0 if abs(a - b) <= max(ROUNDING * size, step * (1 - 1e-9)) else a - b for a, b in pairs]
-    count = len(gaps)
-    mean = sum(gaps) / count
+    found, count = Summary.of(gaps), len(gaps)
     if count == 1:
-        return Difference(mean, None, None, None, None, 1)
-    error = sqrt(sum((gap - mean) ** 2 for gap in gaps) / (count - 1) / count)
-    return Difference.of(mean, error if error > ROUNDING * size else 0.0, count - 1, count)
+        return Difference(found.mean, None, None, None, None, 1)
+    error = found.standard_error or 0.0
+    return Difference.of(found.mean, error if error > ROUNDING * size else 0.0, count - 1, count)
 
 
 @dataclass(frozen=True)
 class Change:
-    """What happens to a metric.
-
-    Attributes:
-        metric: which, and which way is better.
-        start, to: means over the paired replications.
-        difference: `to` minus `start`.
-    """
+    """What happens to a metric."""
 
     metric: Objective
-    start: float
-    to: float
-    difference: Difference
+    start: float  # mean over the paired replications
+    to: float  # the same afterwards
+    difference: Difference  # `to` minus `start`
 
     def __repr__(self) -> str:
         return f"Change({self.metric.name!r}, {self.start:.6g} to {self.to:.6g}: {self.difference.verdict})"
@@ -145,8 +117,8 @@ class Change:
     @property
     def significant(self) -> bool:
         """True if the mean is not 0 and its interval leaves 0 out; a single pair has no interval."""
-        low, high = self.difference.low, self.difference.high
-        return bool(self.difference.mean) and (low is None or high is None or low > 0 or high < 0)
+        gap = self.difference
+        return bool(gap.mean) and (gap.low is None or gap.high is None or gap.low > 0 or gap.high < 0)
 
     @property
     def beyond_noise(self) -> bool:

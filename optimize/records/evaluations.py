@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gridtune.optimize.records.difference import Objective
-from gridtune.optimize.records.recommendation import Recommendation, Refusal
-from gridtune.optimize.records.values import Value
+from gridtune.optimize.records.recommendation import Recommendation, Refusal, Value
 from gridtune.scenarios.execution.replicate import Summary as Estimate
 from gridtune.scenarios.fields.requirements import Relation
 
@@ -26,18 +25,11 @@ def of_class(metric: str) -> str:
 
 @dataclass(frozen=True)
 class Constraint:
-    """What a configuration must keep to be on the front.
-
-    Attributes:
-        metric: name of it.
-        relation: between its mean and the bound.
-        bound: in the unit of the metric.
-        unit: of the metric.
-    """
+    """What a configuration must keep to be on the front."""
 
     metric: str
-    relation: Relation
-    bound: float
+    relation: Relation  # between its mean and the bound
+    bound: float  # in the unit of the metric
     unit: str = ""
 
     @property
@@ -67,35 +59,20 @@ class Constraint:
         return f"{self.metric}{self.relation}{self.bound:.12g}"
 
 
-def replications(estimates: Mapping[str, Estimate]) -> int:
-    """How many replications stand behind the estimates of a configuration."""
-    return min((len(estimate.values) for estimate in estimates.values()), default=0)
-
-
 @dataclass(frozen=True)
 class Evaluation:
-    """One evaluated configuration.
+    """One evaluated configuration."""
 
-    Attributes:
-        number: of its trial in the study.
-        values: what was set, by path; active parameters only.
-        objectives: estimates by name, on the seeds of the search.
-        metrics: means of all other metrics by name.
-        validated: the objectives on validation seeds, which the search never used; None without such runs.
-        cases: estimates by name of the case, then by metric: the objectives and what is constrained. Empty
-            where there is one case and no constraint.
-        validated_cases: the same on validation seeds.
-        confirmed: the objectives on the seeds on which recommendations are confirmed; None without such runs.
-    """
-
-    number: int
-    values: dict[str, Value]
-    objectives: dict[str, Estimate]
-    metrics: dict[str, float]
-    validated: dict[str, Estimate] | None = None
+    number: int  # of its trial in the study
+    values: dict[str, Value]  # what was set, by path; active parameters only
+    objectives: dict[str, Estimate]  # by name, on the seeds of the search
+    metrics: dict[str, float]  # means of all other metrics by name
+    validated: dict[str, Estimate] | None = None  # on validation seeds, which the search never used
+    # By name of the case, then by metric: the objectives and what is constrained. Empty where there is one
+    # case and no constraint.
     cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
-    validated_cases: dict[str, dict[str, Estimate]] | None = None
-    confirmed: dict[str, Estimate] | None = None
+    validated_cases: dict[str, dict[str, Estimate]] | None = None  # the same on validation seeds
+    confirmed: dict[str, Estimate] | None = None  # on the seeds on which recommendations are confirmed
 
     @property
     def replications(self) -> int:
@@ -122,6 +99,11 @@ class Evaluation:
         return f"Evaluation({self.number}, {len(self.values)} values: {means})"
 
 
+def replications(estimates: Mapping[str, Estimate]) -> int:
+    """How many replications stand behind the estimates of a configuration."""
+    return min((len(estimate.values) for estimate in estimates.values()), default=0)
+
+
 def side_by_side(evaluations: Sequence[Evaluation]) -> list[dict[str, Estimate]]:
     """Their objectives under common random numbers: validation seeds if all have them, else the search's."""
     validated = all(one.validated for one in evaluations)
@@ -130,17 +112,11 @@ def side_by_side(evaluations: Sequence[Evaluation]) -> list[dict[str, Estimate]]
 
 @dataclass(frozen=True)
 class Failed:
-    """A configuration that could not be evaluated.
+    """A configuration that could not be evaluated."""
 
-    Attributes:
-        number: of its trial.
-        values: what was set, by path.
-        reason: in one line.
-    """
-
-    number: int
-    values: dict[str, Value]
-    reason: str
+    number: int  # of its trial
+    values: dict[str, Value]  # what was set, by path
+    reason: str  # in one line
 
     def __repr__(self) -> str:
         return f"Failed({self.number}, {len(self.values)} values: {self.reason})"
@@ -148,43 +124,24 @@ class Failed:
 
 @dataclass(frozen=True)
 class Archive:
-    """All of a search.
+    """All of a search."""
 
-    Attributes:
-        study: its name.
-        scenario: name of the scenario that was searched.
-        objectives: what was traded off.
-        evaluations: successful ones, in the order of their numbers.
-        failed: configurations that could not be evaluated.
-        seed: of workloads and sampler.
-        replications: of each configuration in the search.
-        cases: names of the cases that every configuration was evaluated in; empty if there was one.
-        robust: how an objective sums up the cases: `mean`, `worst` or `quantile:SHARE`.
-        constraints: what a configuration must keep, in every case.
-        baseline: number of the baseline's evaluation; None if there is none.
-        present: what stands in the scenario, by path of what is varied, as far as it exists there.
-        recommendations: what is recommended; empty if nothing is, or the search has not come so far.
-        refusals: why configurations were not recommended, by number.
-        simulated: runs of the search, validation and confirmation included; 0 if not known.
-        remarks: why harm may have been missed, a line each.
-    """
-
-    study: str
-    scenario: str
+    study: str  # its name
+    scenario: str  # name of the scenario that was searched
     objectives: tuple[Objective, ...]
-    evaluations: tuple[Evaluation, ...]
+    evaluations: tuple[Evaluation, ...]  # successful ones, in the order of their numbers
     failed: tuple[Failed, ...] = ()
-    seed: int = 1
-    replications: int = 1
-    cases: tuple[str, ...] = ()
-    robust: str = "mean"
-    constraints: tuple[Constraint, ...] = ()
-    baseline: int | None = None
-    present: Mapping[str, Value] = field(default_factory=dict)
-    recommendations: tuple[Recommendation, ...] = ()
-    refusals: Mapping[int, Refusal] = field(default_factory=dict)
-    simulated: int = 0
-    remarks: tuple[str, ...] = ()
+    seed: int = 1  # of workloads and sampler
+    replications: int = 1  # of each configuration in the search
+    cases: tuple[str, ...] = ()  # names of those that all were evaluated in; empty if there was one
+    robust: str = "mean"  # how an objective sums up the cases: `mean`, `worst` or `quantile:SHARE`
+    constraints: tuple[Constraint, ...] = ()  # what a configuration must keep, in every case
+    baseline: int | None = None  # number of the baseline's evaluation
+    present: Mapping[str, Value] = field(default_factory=dict)  # in the scenario, by path of what is varied
+    recommendations: tuple[Recommendation, ...] = ()  # empty if the search has not come so far, too
+    refusals: Mapping[int, Refusal] = field(default_factory=dict)  # by number of the configuration
+    simulated: int = 0  # runs of the search, validation and confirmation included; 0 if not known
+    remarks: tuple[str, ...] = ()  # why harm may have been missed, a line each
 
     def __repr__(self) -> str:
         names = ", ".join(one.name for one in self.objectives)
@@ -199,8 +156,7 @@ class Archive:
     def broken(self) -> set[int]:
         """Numbers of the configurations that broke a constraint when they were to be recommended."""
         bounded = {one.metric for one in self.constraints}
-        refusals = self.refusals.items()
-        return {number for number, one in refusals if not one.lost and not bounded.isdisjoint(one.metrics)}
+        return {at for at, one in self.refusals.items() if not one.lost and bounded.intersection(one.metrics)}
 
     @property
     def heading(self) -> str:

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite, nan
 
 from gridtune.optimize.front.changes import Change, change
 from gridtune.optimize.records.evaluations import Evaluation, Failed, Objective
 from gridtune.optimize.report.progress import Progress
-from gridtune.optimize.runs.evaluator import Evaluator
+from gridtune.optimize.runs.evaluator import Evaluator, Work
 from gridtune.optimize.runs.table import Measured, evaluated
-from gridtune.optimize.search_space.constraints import excesses, violation
+from gridtune.optimize.search_space.constraints import tightest
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.optimize.studies.study import open_study
-from gridtune.scenarios.execution.replicate import Metrics, Task
 from gridtune.scenarios.workers.pool import Pool
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What a configuration gave under some replications.
-
-    Attributes:
-        evaluation: its objectives and cases.
-        metrics: every metric by name, one value per replication; of several cases the mean over those in
-            which it is finite, not a number where it is in none.
-        by_case: the same of each of several cases, by its name; empty where there is one.
-    """
+    """What a configuration gave under some replications."""
 
     evaluation: Evaluation
+    # Every metric by name, one value per replication; of several cases the mean over those in which it is
+    # finite, not a number where it is in none.
     metrics: Mapping[str, tuple[float, ...]]
-    by_case: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
+    by_case: Mapping[str, Mapping[str, tuple[float, ...]]]  # the same of each of several; empty of one
 
     @property
     def means(self) -> dict[str, float]:
@@ -52,29 +46,16 @@ class Sample:
 
 
 class Block:
-    """Runs configurations under one set of replications; each configuration once.
-
-    Args:
-        evaluator: runs them.
-        replications: their numbers, which no other part of the search uses.
-
-    Attributes:
-        failures: why configurations fail, in one line, by their keys.
-    """
+    """Runs configurations, each once, under replications that no other part of the search uses."""
 
     def __init__(self, evaluator: Evaluator, replications: Sequence[int]) -> None:
         self.evaluator, self.replications = evaluator, replications
-        self.failures: dict[str, str] = {}
+        self.failures: dict[str, str] = {}  # why configurations fail, in one line, by their keys
         self._known: dict[str, Sample] = {}
 
     @classmethod
     def apart(
-        cls,
-        settings: Settings,
-        replications: Sequence[int],
-        pool: Pool,
-        progress: Progress | None,
-        work: Callable[[Task], Metrics],
+        cls, settings: Settings, replications: range, pool: Pool, progress: Progress | None, work: Work
     ) -> Block:
         """One beside a search, which keeps nothing on disk."""
         study = open_study(None, "apart", settings)
@@ -119,7 +100,7 @@ class Block:
     def broken(self, sample: Sample) -> tuple[str, ...]:
         """Metrics whose constraints a configuration breaks in these runs."""
         constraints, cases = self.evaluator.settings.constraints, sample.evaluation.cases
-        return tuple(one.metric for one in constraints if violation(excesses([one], cases)) > 0)
+        return tuple(one.metric for one in constraints if tightest(one, cases).excess > 0)
 
 
 def means_of(metrics: Mapping[str, Sequence[float]]) -> dict[str, float]:

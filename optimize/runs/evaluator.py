@@ -15,36 +15,30 @@ from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.optimize.studies.study import OpenStudy
 from gridtune.optimize.studies.tables import Run
 from gridtune.scenarios.execution.replicate import Metrics, Task, run_groups
-from gridtune.scenarios.workers.pool import Outcome, Pool
+from gridtune.scenarios.workers.pool import Failure, Outcome, Pool
+
+Configurations = Sequence[Configuration]
+Numbers = Sequence[Sequence[int]]  # replications of each of several configurations
+Outcomes = Iterator[Outcome[list[Metrics]]]
+Stop = Callable[[], bool]  # see `Pool.run`
+Work = Callable[[Task], Metrics]  # gives the metrics of a run
 
 
 class Evaluator:
-    """Runs configurations for all parts of a search; what the table of runs knows is not run again.
-
-    Attributes:
-        known: what became of each configuration, by its key.
-        notes: what a user should know, a line each.
-        baseline: key of the baseline's configuration; empty if it is not evaluated.
-        simulated: runs that were done, rather than looked up.
-    """
+    """Runs configurations for all parts of a search; what the table of runs knows is not run again."""
 
     def __init__(
-        self,
-        settings: Settings,
-        study: OpenStudy,
-        pool: Pool,
-        progress: Progress,
-        work: Callable[[Task], Metrics],
+        self, settings: Settings, study: OpenStudy, pool: Pool, progress: Progress, work: Work
     ) -> None:
         self.settings, self.table, self.progress = settings, RunTable(settings, study.rows), progress
-        self.known: dict[str, Entry] = {}
-        self.notes: list[str] = []
+        self.known: dict[str, Entry] = {}  # what became of each configuration, by its key
+        self.notes: list[str] = []  # what a user should know, a line each
+        # Key of the baseline's configuration; empty if it is not evaluated.
         self.baseline = "" if settings.baseline is None else key(settings.baseline.configuration)
-        self.simulated = 0
+        self.simulated = 0  # runs that were done, rather than looked up
         self._study, self._pool, self._work = study, pool, work
         self._used: set[Place] = set()
         self._earlier: set[Place] = set()
-        self._stored = [trial.params for trial in study.trials.values()]
         self._numbers = {key(trial.params): number for number, trial in study.trials.items()}
         self._best = Best(settings.objectives)
 
@@ -60,10 +54,7 @@ class Evaluator:
 
     def count(self, rows: Iterable[Run]) -> None:
         """Let runs count as spent from the start, whether this search comes to need them or not."""
-        self._earlier |= self._places(rows)
-
-    def _places(self, rows: Iterable[Run]) -> set[Place]:
-        return {place for row in rows if (place := self.table.place(row))}
+        self._earlier.update(self.table.given(rows))
 
     @property
     def repeating(self) -> bool:
@@ -71,43 +62,32 @@ class Evaluator:
         return not self._earlier <= self._used
 
     @property
-    def entries(self) -> list[Entry]:
-        """All there is, by trial number."""
-        return sorted(self.known.values(), key=lambda entry: entry.number)
-
-    @property
     def archive(self) -> Archive:
         """All there is, as plain data."""
-        return archive_of(self._study.name, self.settings, self.entries, len(self.table))
+        entries = sorted(self.known.values(), key=lambda entry: entry.number)
+        return archive_of(self._study.name, self.settings, entries, len(self.table))
 
-    def cost(self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]) -> int:
+    def cost(self, configurations: Configurations, replications: Numbers) -> int:
         """Runs that configurations would take under these replications, those of the baseline included."""
         return len(self._needed(configurations, replications) - self._used - self._earlier)
 
-    def evaluate(
-        self, configurations: Sequence[Configuration], stop: Callable[[], bool] = lambda: False
-    ) -> None:
-        """Evaluate new configurations and keep them in their order.
+    def evaluate(self, configurations: Configurations, stop: Stop = lambda: False) -> None:
+        """Evaluate new configurations and keep them in their order, but for those that `stop` comes before.
 
         One that the study has keeps its number; others get consecutive ones behind these.
-
-        Args:
-            stop: see `Pool.run`; configurations that are not evaluated by then are not kept.
         """
         first, began = len(self.known), datetime.now()
-        finished: dict[int, tuple[Outcome[list[Metrics]], datetime]] = {}
+        finished: dict[int, tuple[Configuration, Failure | None, datetime, datetime]] = {}
         replications = range(self.settings.replications)
         for outcome in self._run(configurations, [replications] * len(configurations), stop):
-            finished[outcome.index] = outcome, datetime.now()
-            while (ended := finished.pop(at := len(self.known) - first, None)) is not None:
-                self._keep(configurations[at], ended[0], began, ended[1])
+            finished[outcome.index] = configurations[outcome.index], outcome.failure, began, datetime.now()
+            while (at := len(self.known) - first) in finished:
+                self._keep(*finished.pop(at))
         for at in sorted(finished):
-            self._keep(configurations[at], finished[at][0], began, finished[at][1])
+            self._keep(*finished[at])
         for one in configurations:
             if key(one) not in self.known:
-                self._used -= {
-                    place for place in self.table.places(one, replications) if place not in self.table
-                }
+                self._used -= {at for at in self.table.places(one, replications) if at not in self.table}
 
     def number(self, configuration: Configuration) -> int:
         """The number of a configuration, which is evaluated if it was not."""
@@ -127,16 +107,14 @@ class Evaluator:
             one, _ = lacking[outcome.index]
             if outcome.failure is not None:
                 self.note(f"note: configuration {one.number} failed on a validation seed: {outcome.failure}")
-            else:
-                entry = self.table.entry(one.number, one.values, self._used)
-                if isinstance(entry, Evaluation):
-                    self.known[key(one.values)] = entry
+            elif isinstance(entry := self.table.entry(one.number, one.values, self._used), Evaluation):
+                self.known[key(one.values)] = entry
 
     def recall(self, rows: Iterable[Run]) -> None:
         """Take in configurations and validation runs of a search that was asked for otherwise."""
-        had, least = self._places(rows), self.settings.replications
-        stored = [one for one in self._stored if key(one) not in self.known]
-        self.evaluate([one for one in stored if self.table.had(one, 0, had) >= least])
+        had, least = self.table.given(rows), self.settings.replications
+        new = [trial.params for trial in self._study.trials.values() if key(trial.params) not in self.known]
+        self.evaluate([one for one in new if self.table.had(one, 0, had) >= least])
         counts = {name: self.table.had(one.values, FIRST_VALIDATION, had) for name, one in self.known.items()}
         self.extend({name: count for name, count in counts.items() if count})
 
@@ -145,69 +123,52 @@ class Evaluator:
         """The first so many validation replications."""
         return range(FIRST_VALIDATION, FIRST_VALIDATION + count)
 
-    def run(self, configurations: Sequence[Configuration], replications: Sequence[int]) -> dict[int, str]:
+    def run(self, configurations: Configurations, replications: Sequence[int]) -> dict[int, str]:
         """Run configurations without keeping evaluations of them; why some fail, by their positions."""
         outcomes = self._run(configurations, [replications] * len(configurations))
         return {one.index: str(one.failure) for one in outcomes if one.failure is not None}
 
-    def _needed(
-        self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]
-    ) -> set[Place]:
+    def _needed(self, configurations: Configurations, replications: Numbers) -> set[Place]:
         baseline = self.table.places({}, self._beside(replications))
         return set(baseline).union(*map(self.table.places, configurations, replications))
 
-    def _beside(self, replications: Sequence[Sequence[int]]) -> list[int]:
+    def _beside(self, replications: Numbers) -> list[int]:
         """Replications of the baseline with which these are compared."""
         return sorted(set().union(*replications)) if self.table.guarded else []
 
     def _run(
-        self,
-        configurations: Sequence[Configuration],
-        replications: Sequence[Sequence[int]],
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Outcome[list[Metrics]]]:
+        self, configurations: Configurations, replications: Numbers, stop: Stop = lambda: False
+    ) -> Outcomes:
         """Run configurations, each under its replications in every case; the baseline first."""
         if not configurations:
             return
         self._used |= self._needed(configurations, replications)
         if beside := self._beside(replications):
-            for _ in self._groups([{}], [beside]):
-                pass  # where the baseline fails, no configuration can lose more
+            list(self._groups([{}], [beside], lambda: False))  # where it fails, nobody can lose more
         yield from self._groups(configurations, replications, stop)
 
-    def _groups(
-        self,
-        configurations: Sequence[Configuration],
-        replications: Sequence[Sequence[int]],
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Outcome[list[Metrics]]]:
-        table = self.table
-        places = list(map(table.places, configurations, replications))
+    def _groups(self, configurations: Configurations, replications: Numbers, stop: Stop) -> Outcomes:
+        places = list(map(self.table.places, configurations, replications))
         groups = [
-            [table.task(one, configuration) for one in some]
+            [self.table.task(one, configuration) for one in some]
             for configuration, some in zip(configurations, places, strict=True)
         ]
         # What they gave is in the table; to know that they are there is enough.
-        known: list[dict[int, Metrics]] = [
-            {at: {} for at, one in enumerate(some) if one in table} for some in places
-        ]
+        known = [{at: Metrics() for at, one in enumerate(some) if one in self.table} for some in places]
 
         def heard(group: int, at: int, result: Metrics) -> None:
-            row = table.add(places[group][at], result, configurations[group])
             self.simulated += 1
-            self._study.append([row])
+            self._study.append([self.table.add(places[group][at], groups[group][at].values, result)])
             failures = sum(isinstance(one, Failed) for one in self.known.values())
-            self.progress.update(len(table), failures, self._best.text())
+            self.progress.update(len(self.table), failures, self._best.text())
 
         yield from run_groups(groups, self._pool, self._work, known=known, heard=heard, stop=stop)
 
-    def _keep(
-        self, one: Configuration, outcome: Outcome[list[Metrics]], began: datetime, ended: datetime
-    ) -> None:
+    def _keep(self, one: Configuration, failure: Failure | None, began: datetime, ended: datetime) -> None:
         number = self._numbers.setdefault(key(one), max(self._numbers.values(), default=-1) + 1)
         # Of the runs that are known from before only those that this search came to need.
-        entry = self.table.entry(number, one, self._used) if outcome.failure is None else None
-        entry = entry or Failed(number, one, str(outcome.failure))
+        entry = self.table.entry(number, one, self._used) if failure is None else None
+        entry = entry or Failed(number, one, str(failure))
         self.known[key(entry.values)] = entry
         self._study.add_trial(entry, began, ended)
         if isinstance(entry, Evaluation):

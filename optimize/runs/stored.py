@@ -40,7 +40,7 @@ class SearchResult:
     trials: Mapping[int, FrozenTrial] = field(default_factory=dict, compare=False)  # by number
 
 
-def archive_of(name: str, settings: Settings, entries: Sequence[Entry], runs: int) -> Archive:
+def archive_of(name: str, settings: Settings, entries: Sequence[Entry | None], runs: int) -> Archive:
     """All that a search has evaluated as plain data, without recommendations; see `Archive`."""
     evaluations = tuple(entry for entry in entries if isinstance(entry, Evaluation))
     baseline = settings.baseline
@@ -50,7 +50,7 @@ def archive_of(name: str, settings: Settings, entries: Sequence[Entry], runs: in
         scenario=settings.scenario.name,
         objectives=settings.objectives,
         evaluations=evaluations,
-        failed=tuple(entry for entry in entries if not isinstance(entry, Evaluation)),
+        failed=tuple(entry for entry in entries if isinstance(entry, Failed)),
         seed=settings.seed,
         replications=settings.replications,
         cases=tuple(case.name for case in settings.cases),
@@ -63,16 +63,7 @@ def archive_of(name: str, settings: Settings, entries: Sequence[Entry], runs: in
 
 
 def load(study: str | Path, name: str | None = None, *, skip_broken: bool = False) -> SearchResult:
-    """What a search has left in a storage; nothing is changed.
-
-    Args:
-        study: folder of a search, journal file, or storage URL.
-        name: of the study; needed only where the storage holds several.
-        skip_broken: whether to pass over broken lines of the table of runs.
-
-    Raises:
-        ScenarioError: no such storage or study, several to choose from, or it is damaged.
-    """
+    """What a search has left in a storage, by what `read_study` finds; a `ScenarioError` if it is damaged."""
     found = read_study(study, name, skip_broken=skip_broken)
     settings = settings_of(found.settings, study)
     with _understood(study):
@@ -89,13 +80,13 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
 
 def result_of(study: OpenStudy | StoredStudy, settings: Settings, table: RunTable) -> Archive:
     """What a search has found, as far as it has come, from its trials, attributes and table of runs."""
-    entries = list[Entry | None]()
+    entries: list[Entry | None] = []
     for number, trial in sorted(study.trials.items()):
         values, failure = dict(trial.params), trial.user_attrs.get(FAILURE)
         entries.append(table.entry(number, values) if failure is None else Failed(number, values, failure))
     kept = study.attributes
     return replace(
-        archive_of(study.name, settings, [one for one in entries if one is not None], len(table)),
+        archive_of(study.name, settings, entries, len(table)),
         recommendations=RECOMMENDED.validate_python(kept.get(RECOMMENDATIONS, ())),
         refusals=REFUSED.validate_python(kept.get(REFUSALS, {})),
         remarks=tuple(kept.get(REMARKS, ())),
@@ -103,11 +94,7 @@ def result_of(study: OpenStudy | StoredStudy, settings: Settings, table: RunTabl
 
 
 def settings_of(stored: Mapping[str, Any], study: str | Path) -> Settings:
-    """The settings that a study has.
-
-    Raises:
-        ScenarioError: they are damaged, or of another version.
-    """
+    """The settings that a study has; a `ScenarioError` if they are damaged, or of another version."""
     with _understood(study):
         return STORED.validate_python(stored)
 
@@ -120,6 +107,5 @@ def _understood(study: str | Path) -> Iterator[None]:
         raise
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         why = " ".join(str(error).split())[:200]
-        raise ScenarioError(
-            f"{shown(study)}: the settings of the study are garbled, or of another version: {why}"
-        ) from error
+        garbled = "the settings of the study are garbled, or of another version"
+        raise ScenarioError(f"{shown(study)}: {garbled}: {why}") from error

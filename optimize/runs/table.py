@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gridtune.model.metrics.registry import ALWAYS
 from gridtune.model.streams import HELD_OUT
-from gridtune.optimize.records.evaluations import EXCESS_WAIT, Estimate, Evaluation, Failed, Objective
+from gridtune.optimize.records.evaluations import EXCESS_WAIT, Estimate, Evaluation, Failed, Objective, Value
 from gridtune.optimize.replication.guards import NO_MORE_LOSS, NO_STARVATION, excess_losses, excess_waits
 from gridtune.optimize.search_space.cases import summed_up
 from gridtune.optimize.search_space.settings import Settings
@@ -35,30 +35,23 @@ class Place(NamedTuple):
 
 
 class RunTable:
-    """What each run gave.
-
-    Attributes:
-        guarded: whether each run is compared with the baseline's under common random numbers.
-    """
+    """What each run gave."""
 
     def __init__(self, settings: Settings, rows: Iterable[Run] = ()) -> None:
         self.settings = settings
         self._loss, self._waits = (one in settings.constraints for one in (NO_MORE_LOSS, NO_STARVATION))
-        self.guarded = self._loss or self._waits
+        self.guarded = self._loss or self._waits  # each run is compared with the baseline's of equal numbers
         self._cases = {case.name: case for case in settings.run_in}
         self._baseline = key({})
         self._same = self._baseline if settings.baseline is None else key(settings.baseline.configuration)
-        self._known: dict[Place, Measured] = {
-            place: row.metrics for row in rows if (place := self.place(row)) is not None
-        }
+        self._known = self.given(rows)
 
-    def place(self, row: Run) -> Place | None:
-        """Which run a row is of; None if it is of none of this search."""
-        if row.case not in self._cases:
-            return None
-        return Place(self.name(dict(row.values)), row.case, row.replication)
+    def given(self, rows: Iterable[Run]) -> dict[Place, Measured]:
+        """What those rows say that are of this search."""
+        known = [row for row in rows if row.case in self._cases]
+        return {Place(self.name(row.values), row.case, row.replication): row.metrics for row in known}
 
-    def name(self, configuration: Configuration) -> str:
+    def name(self, configuration: Mapping[str, Value]) -> str:
         """The key of a configuration; what sets nothing else than the baseline is the baseline."""
         found = key(configuration)
         return self._baseline if found == self._same else found
@@ -69,15 +62,10 @@ class RunTable:
     def __contains__(self, place: Place) -> bool:
         return place in self._known
 
-    def add(self, place: Place, metrics: Metrics, configuration: Configuration) -> Run:
-        """Take a run in.
-
-        Returns:
-            The run as a row of the table that a study keeps.
-        """
-        self._known[place] = values = {name: metric.value for name, metric in metrics.items()}
-        changed = {} if place.name == self._baseline else configuration
-        return Run(changed, place.case, place.replication, values)
+    def add(self, place: Place, values: Mapping[str, Value], metrics: Metrics) -> Run:
+        """Take in a run in which these values were set, and give it as a row of the table of a study."""
+        self._known[place] = measured = {name: metric.value for name, metric in metrics.items()}
+        return Run(values, place.case, place.replication, measured)
 
     def places(self, configuration: Configuration, replications: Iterable[int]) -> list[Place]:
         """The runs of a configuration under some replications, case by case."""
@@ -157,9 +145,8 @@ def evaluated(
         every = dict.fromkeys(name for run in replications for name in run)
         summary = {name: Estimate.of([run.get(name, nan) for run in replications]) for name in every}
         # A class of jobs may be compared with the baseline's in some runs only.
-        names = settings.watched(
-            [name for name in replications[0] if all(name in run for run in replications)]
-        )
+        always = [name for name in replications[0] if all(name in run for run in replications)]
+        names = settings.watched(always)
         if fault := _fault(summary, names, first):
             return Failed(number, values, f"{case.name}: {fault}" if several else fault)
         summaries.append(summary)
@@ -167,13 +154,9 @@ def evaluated(
     objectives = {one.name: _over_cases(summaries, one, settings.robust) for one in settings.objectives}
     others = dict.fromkeys(name for summary in summaries for name in summary if name not in objectives)
     means = {name: [summary[name].mean for summary in summaries if name in summary] for name in others}
-    return Evaluation(
-        number,
-        values,
-        objectives,
-        {name: sum(each) / len(each) for name, each in means.items()},
-        cases=estimates if several or settings.constraints else {},
-    )
+    metrics = {name: sum(each) / len(each) for name, each in means.items()}
+    cases = estimates if several or settings.constraints else {}
+    return Evaluation(number, values, objectives, metrics, cases=cases)
 
 
 def _over_cases(summaries: Sequence[Mapping[str, Estimate]], objective: Objective, robust: str) -> Estimate:
@@ -189,9 +172,7 @@ def _fault(summaries: Mapping[str, Estimate], watched: Sequence[str], first: int
         if name not in summaries:
             return f"{name} is not measured in this scenario"
         for replication, value in enumerate(summaries[name].values, start=first):
-            if value == inf:
-                why = ": work was lost or left over" if name in ALWAYS else ""
-                return f"{name} is infinite in replication {replication}{why}"
             if not isfinite(value):
-                return f"{name} is {value} in replication {replication}"
+                why = ": work was lost or left over" if value == inf and name in ALWAYS else ""
+                return f"{name} is {'infinite' if value == inf else value} in replication {replication}{why}"
     return ""

@@ -14,7 +14,7 @@ from itertools import islice, product
 from math import prod
 
 from gridtune import limits
-from gridtune.optimize.records.values import Value, key
+from gridtune.optimize.records.recommendation import Value, key
 from gridtune.optimize.search_space.parameter import Parameter, among, within_parts
 from gridtune.scenarios.document.paths import doubles, same_place
 from gridtune.scenarios.document.scenario import Scenario

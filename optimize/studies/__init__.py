@@ -1,9 +1,8 @@
 """Studies: an ordinary Optuna study, and beside it the table of runs, which is all that a search knows.
 
-The study lies in one of Optuna's own storages; `optuna.load_study` and the Optuna dashboard open it. It has
-one trial for each configuration: parameters, means of the objectives in the search, constraints, times, and
-`number` among its user attributes. A failed configuration is a failed trial with its reason as `failure`. The
-user attribute `gridtune` of the study holds the settings of the search.
+`optuna.load_study` and the Optuna dashboard open the study. It has a trial for each configuration: values,
+means of the objectives in the search, constraints, times, and `number` as a user attribute; or, as a
+failed trial, the reason as `failure`. Its own user attribute `gridtune` holds the settings of the search.
 
 The table has one row for each run and is only ever added to. A resumed search starts again from its beginning
 and takes from the table what has been run before: equal seeds make equal proposals.

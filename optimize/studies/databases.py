@@ -6,8 +6,8 @@ import hashlib
 import os
 import sqlite3
 import time
-import warnings
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,7 +19,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import NullPool
 
-from gridtune.optimize.studies.places import is_url, kind_of
+from gridtune.optimize.studies.places import is_url, kind_of, located
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.locks import Hold
 
@@ -37,6 +37,20 @@ PAUSE = 0.2  # s between attempts
 LETTING_GO = 5  # s that a PostgreSQL server may take to see that a search has died
 HALF_MADE = ("already exists", "duplicate key", "UNIQUE constraint")  # signs of a race to make tables
 POSTGRESQL = "postgresql+psycopg"
+
+
+@contextmanager
+def one_line(called: str, done: str, remedy: str = "") -> Iterator[None]:
+    """Turn what a file system or database says into one line: what cannot be done, and the remedy."""
+    try:
+        yield
+    except ScenarioError:
+        raise
+    except ImportError as error:
+        driver = "install its driver; `pip install 'gridtune[postgresql]'` brings that of PostgreSQL"
+        raise ScenarioError(f"{called}: cannot be used: {reason(error)}; {driver}") from error
+    except Exception as error:  # each driver has its own, and Optuna takes what is stored on trust
+        raise ScenarioError(f"{called}: cannot be {done}: {reason(error)}{remedy}") from error
 
 
 def shown(where: str | Path | URL) -> str:
@@ -64,10 +78,7 @@ def reason(error: BaseException) -> str:
 
 
 def url_of(where: str | Path) -> URL:
-    """The URL of a database with its driver, or of an SQLite file.
-
-    A `ScenarioError` if it is no URL, or names no file.
-    """
+    """The URL of a database with its driver, or of an SQLite file; a `ScenarioError` if it names none."""
     if isinstance(where, Path):
         return URL.create("sqlite", database=str(where))
     try:
@@ -79,6 +90,23 @@ def url_of(where: str | Path) -> URL:
         if name == ":memory:" or name.startswith("file:") or url.query:
             raise ScenarioError(f"{where}: names no file by its path alone, as sqlite:///studies.db does")
     return url.set(drivername=POSTGRESQL) if url.drivername in ("postgresql", "postgres") else url
+
+
+def place_of(where: str | Path) -> URL | Path:
+    """The database or the journal that a place is, be it there or not; something else is refused by name."""
+    if is_url(where):
+        return url_of(str(where))
+    path, kind = located(where)
+    if kind == "sqlite":
+        return url_of(path)
+    if kind not in ("nothing", "empty", "journal"):
+        raise ScenarioError(f"{path}: {kind}, not a journal of a search; it is left as it is")
+    return path
+
+
+def is_server(place: URL | Path) -> bool:
+    """Whether a place is a database on a server."""
+    return isinstance(place, URL) and file_of(place) is None
 
 
 def file_of(url: URL) -> Path | None:
@@ -93,7 +121,7 @@ def open_for_writing(url: URL) -> RDBStorage:
     while True:
         try:
             RUNS.metadata.create_all(create_engine(address, poolclass=NullPool, **options))
-            return _storage(address, options)
+            return RDBStorage(address, options)
         except Exception as error:  # of two who open a new database one finds its tables half made
             if time.monotonic() > end or not any(sign in str(error) for sign in HALF_MADE):
                 raise
@@ -101,10 +129,7 @@ def open_for_writing(url: URL) -> RDBStorage:
 
 
 def open_for_reading(url: URL) -> RDBStorage | None:
-    """A database to look at; None if it holds nothing yet.
-
-    A `ScenarioError` if it is a database of something else, or none.
-    """
+    """A database to look at; None if it holds nothing yet; a `ScenarioError` if it holds something else."""
     address, options = _engine(url, "rw")
     if file := file_of(url):
         kind = kind_of(file)
@@ -117,12 +142,10 @@ def open_for_reading(url: URL) -> RDBStorage | None:
     engine = create_engine(address, poolclass=NullPool, **options)
     tables = set(inspected(engine).get_table_names())
     if "alembic_version" in tables:  # the last that Optuna makes
-        return _storage(address, options, made=True)
+        return RDBStorage(address, options, skip_table_creation=True)
     if tables and RUNS.name not in tables:
-        raise ScenarioError(
-            f"{shown(url)}: a database of something else (it has the table {min(tables)}); "
-            "it is left as it is"
-        )
+        theirs = f"a database of something else (it has the table {min(tables)})"
+        raise ScenarioError(f"{shown(url)}: {theirs}; it is left as it is")
     return None
 
 
@@ -131,39 +154,34 @@ def writer_of(file: Path, ending: str, held: str) -> Hold:
     return Hold(Path(f"{os.path.realpath(file)}{ending}.writer"), held)
 
 
-def holding(url: URL, study: str, held: str) -> AbstractContextManager[object]:
-    """Be the only search that writes a study, until what is returned or the process ends.
+@contextmanager
+def holding(url: URL, study: str, held: str) -> Iterator[None]:
+    """Be the only search that writes a study, until the block or the process ends, or raise `ScenarioError`.
 
     A file beside an SQLite file is locked. PostgreSQL's server may see a little late that a search has died.
     Other servers have no lock.
-
-    Raises:
-        ScenarioError: another one does.
     """
     key = int.from_bytes(hashlib.sha256(study.encode()).digest()[:8]) >> 1
     if file := file_of(url):
-        return closing(writer_of(file, f".{key:x}", held))
-    if url.get_backend_name() != "postgresql":
-        return nullcontext()
-    with ExitStack() as stack:
+        with closing(writer_of(file, f".{key:x}", held)):
+            yield
+    elif url.get_backend_name() != "postgresql":
+        yield
+    else:
         engine = create_engine(url, poolclass=NullPool, **_engine(url, "rw")[1])
-        connection = stack.enter_context(closing(engine.connect()))
-        end = time.monotonic() + LETTING_GO
-        while not connection.scalar(select(func.pg_try_advisory_lock(key))):
-            connection.rollback()
-            if time.monotonic() > end:
-                raise ScenarioError(held)
-            time.sleep(PAUSE)
-        connection.commit()
-        return stack.pop_all()
+        with closing(engine.connect()) as connection:
+            end = time.monotonic() + LETTING_GO
+            while not connection.scalar(select(func.pg_try_advisory_lock(key))):
+                connection.rollback()
+                if time.monotonic() > end:
+                    raise ScenarioError(held)
+                time.sleep(PAUSE)
+            connection.commit()
+            yield
 
 
 def _engine(url: URL, mode: str) -> tuple[str, dict[str, Any]]:
-    """The address of a database for SQLAlchemy, and options of its engine.
-
-    Args:
-        mode: in which an SQLite file is opened; `rwc` makes one, `rw` does not.
-    """
+    """Address and options of an engine; the mode of an SQLite file is `rwc`, which makes one, or `rw`."""
     # Between two batches a server may have closed the connection, hence the ping.
     options: dict[str, Any] = {"pool_pre_ping": True}
     if file := file_of(url):
@@ -175,9 +193,3 @@ def _engine(url: URL, mode: str) -> tuple[str, dict[str, Any]]:
     if url.drivername == POSTGRESQL and "connect_timeout" not in url.query:
         options["connect_args"] = {"connect_timeout": CONNECT_TIMEOUT}
     return url.render_as_string(hide_password=False), options
-
-
-def _storage(url: str, engine: dict[str, Any], *, made: bool = False) -> RDBStorage:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return RDBStorage(url, engine_kwargs=engine, skip_table_creation=made)

@@ -14,9 +14,7 @@ from gridtune.scenarios.results.locks import JOURNAL
 
 TABLE = "runs.jsonl"  # beside it
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # a single letter is a drive of Windows
-TRACE = re.compile(r".*\.(swf|gwf)(\.gz)?", re.IGNORECASE)
 SQLITE = b"SQLite format 3\0"
-LOOK = 1 << 16  # bytes in which a file shows what it is
 HEADS = (("journal", b'{"op_code":'), ("table", b'{"study":'))
 FOLDERS = (  # a file that shows what a folder is, and what to say of it
     ("sweep.json", "a sweep, not a search"),
@@ -27,6 +25,7 @@ FOLDERS = (  # a file that shows what a folder is, and what to say of it
     ),
 )
 NO_SEARCH = "a folder that holds no search; `gridtune search SCENARIO --out` keeps one in a folder"
+NO_STUDY = f"no such study; give the folder of a search, its {JOURNAL}, or the URL of a storage"
 
 
 def is_url(where: str | Path) -> bool:
@@ -41,10 +40,7 @@ def named(where: str | Path) -> tuple[str | Path, str | None]:
 
 
 def located(where: str | Path) -> tuple[Path, str]:
-    """The journal of a folder, or the file itself, and what is there, see `kind_of`.
-
-    A `ScenarioError` if it cannot be read, or is a URL that has lost its slashes.
-    """
+    """The journal of a folder, or the file itself, and what is there; a `ScenarioError` if nobody knows."""
     if SCHEME.match(str(where)):
         raise ScenarioError(f"{where}: neither a URL, which has ://, nor a path, unless ./ precedes it")
     path = Path(where)
@@ -63,22 +59,16 @@ def table_beside(journal: Path) -> Path:
 
 
 def study_place(study: str | Path) -> str | Path:
-    """The URL, journal or SQLite file that is meant by one of them, or by the folder of a search.
-
-    A `ScenarioError` names what else there is.
-    """
+    """The URL, journal or SQLite file that is meant; a `ScenarioError` names what else there is."""
     if is_url(study):
         return str(study)
     path, kind = located(study)
     if kind in ("journal", "sqlite"):
         return path
-    if kind == "nothing" and path != Path(study):
-        known = (said.format(argument(Path(study))) for name, said in FOLDERS if Path(study, name).exists())
-        raise ScenarioError(f"{study}: {next(known, NO_SEARCH)}")
     if kind == "nothing":
-        raise ScenarioError(
-            f"{study}: no such study; give the folder of a search, its {JOURNAL}, or the URL of a storage"
-        )
+        known = [said.format(argument(Path(study))) for name, said in FOLDERS if Path(study, name).exists()]
+        problem = NO_STUDY if path == Path(study) else [*known, NO_SEARCH][0]
+        raise ScenarioError(f"{study}: {problem}")
     named = {"empty": "an empty file", "table": "a table of runs"}.get(kind, kind)
     beside = (path.parent / JOURNAL).exists() and path.name != JOURNAL
     home = f"; the search beside it is {path.parent}" if beside else ""
@@ -86,10 +76,7 @@ def study_place(study: str | Path) -> str | Path:
 
 
 def kind_of(path: Path) -> str:
-    """What is under a name: `nothing`, `empty`, `journal`, `sqlite`, `table`, or anything else in words.
-
-    A `ScenarioError` if it is a link to nothing.
-    """
+    """What is under a name: `nothing`, `empty`, `journal`, `sqlite`, `table`, or anything else in words."""
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -103,13 +90,11 @@ def kind_of(path: Path) -> str:
     if not found.st_size:
         return "empty"
     with path.open("rb") as file:
-        start = file.read(LOOK)
-        file.seek(0)
         first = file.readline()
-    if start.startswith(SQLITE):
+    if first.startswith(SQLITE):
         return "sqlite"
     for kind, head in HEADS:  # a first line that a kill left unfinished
-        if b"\n" not in first and (start.startswith(head) or head.startswith(start)):
+        if not first.endswith(b"\n") and (first.startswith(head) or head.startswith(first)):
             return kind
     record = json_of(first)
     if isinstance(record, dict):
@@ -117,7 +102,7 @@ def kind_of(path: Path) -> str:
             return "journal"
         if "study" in record and not record.keys().isdisjoint(("begun", "configuration")):
             return "table"
-    if TRACE.fullmatch(path.name):
+    if path.name.lower().removesuffix(".gz").endswith((".swf", ".gwf")):
         return f"a trace (`gridtune trace info {argument(path)}` describes it)"
     if path.suffix == ".toml":
         return f"a scenario (`gridtune search {argument(path)}` searches it)"

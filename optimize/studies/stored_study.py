@@ -15,17 +15,8 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial
 from sqlalchemy import URL
 
-from gridtune.optimize.studies import databases
-from gridtune.optimize.studies.databases import reason, shown
-from gridtune.optimize.studies.places import (
-    is_url,
-    json_of,
-    kind_of,
-    located,
-    named,
-    study_place,
-    table_beside,
-)
+from gridtune.optimize.studies.databases import is_server, one_line, open_for_reading, place_of, shown
+from gridtune.optimize.studies.places import json_of, kind_of, named, study_place, table_beside
 from gridtune.optimize.studies.tables import DatabaseTable, FileTable, Run, runs_of
 from gridtune.scenarios.errors import ScenarioError
 
@@ -52,20 +43,15 @@ def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool 
     Args:
         where: folder of a search, journal, SQLite file, or URL; `#NAME` may follow.
         name: of the study; needed only where there are several.
-        skip_broken: whether to pass over broken lines of the table.
-
-    Raises:
-        ScenarioError: there is no such study, there are several to choose from, or a line is broken.
+        skip_broken: whether to pass over broken lines of the table, else they raise a `ScenarioError`.
     """
     if name is None:
         where, name = named(where)
     called = shown(where)
     with looking(place_of(study_place(where)), called) as storage:
-        known = [] if storage is None else storage.names
+        known = storage.names if storage else []
         wanted = known[0] if name is None and len(known) == 1 else name
-        found = None
-        if storage is not None and wanted in known:
-            found = storage.find(wanted, skip_broken=skip_broken)
+        found = storage.find(wanted, skip_broken=skip_broken) if storage and wanted in known else None
         if found is None:
             several = name is None and known
             problem = f"name one of its studies, as {called}#NAME" if several else "no such study"
@@ -74,18 +60,17 @@ def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool 
 
 
 def stored_settings(where: str | Path | None, name: str, *, alone: bool = False) -> Mapping[str, Any] | None:
-    """The settings of a study that could be resumed; None if there is none. Nothing is changed.
+    """The settings of a study that could be resumed; None if there is none.
 
-    A `ScenarioError` if it cannot be reached or resumed, or was made by something else; where it is to be
-    `alone`, also if there are others instead.
+    A `ScenarioError` if it could not, or if there are others instead, where it is to be `alone`.
     """
     if where is None:
         return None
     with looking(place_of(where), shown(where)) as storage:
-        found = None if storage is None else storage.find(name)
-        if alone and storage is not None and found is None and (others := storage.names):
+        found = storage.find(name) if storage else None
+        if alone and storage and not found and (others := storage.names):
             raise ScenarioError(f"{shown(where)}: holds the study {', '.join(others)}, not {name}")
-        return None if found is None else found.settings
+        return found.settings if found else None
 
 
 @dataclass(frozen=True)
@@ -130,34 +115,14 @@ class Storage:
             )
         names = study.metric_names or ()
         if names and len(names) != len(study.directions):
-            raise ScenarioError(
-                f"{self.called}: the study {name} is damaged: "
-                f"{len(study.directions)} directions of {len(names)} objectives"
-            )
+            damage = f"{len(study.directions)} directions of {len(names)} objectives"
+            raise ScenarioError(f"{self.called}: the study {name} is damaged: {damage}")
         trials: dict[int, FrozenTrial] = {}
         for trial in stored:
             number = trial.user_attrs.get(NUMBER)  # those of others have none
             if type(number) is int and trial.state.is_finished():
                 trials.setdefault(number, trial)
-        settings = attributes.pop(SETTINGS)
-        return StoredStudy(name, settings, runs, trials, attributes, study, notes)
-
-
-def place_of(where: str | Path) -> URL | Path:
-    """The database or the journal that a place is, be it there or not; something else is refused by name."""
-    if is_url(where):
-        return databases.url_of(str(where))
-    path, kind = located(where)
-    if kind == "sqlite":
-        return databases.url_of(path)
-    if kind not in ("nothing", "empty", "journal"):
-        raise ScenarioError(f"{path}: {kind}, not a journal of a search; it is left as it is")
-    return path
-
-
-def is_server(place: URL | Path) -> bool:
-    """Whether a place is a database on a server."""
-    return isinstance(place, URL) and databases.file_of(place) is None
+        return StoredStudy(name, attributes.pop(SETTINGS), runs, trials, attributes, study, notes)
 
 
 @contextmanager
@@ -165,7 +130,7 @@ def looking(place: URL | Path, called: str) -> Iterator[Storage | None]:
     """A storage to read from; None if there is nothing yet. A `ScenarioError` if it cannot be read."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with one_line(called, "reached" if is_server(place) else "read"):
-        database = databases.open_for_reading(place) if isinstance(place, URL) else None
+        database = open_for_reading(place) if isinstance(place, URL) else None
         if database is not None:
             try:
                 yield Storage(called, database, DatabaseTable(database.engine, called))
@@ -186,19 +151,3 @@ def _check_lines(journal: Path) -> None:
         record = json_of(line)
         if not (isinstance(record, dict) and "op_code" in record):
             raise ScenarioError(f"{journal}: line {number} is broken; delete it")
-
-
-@contextmanager
-def one_line(called: str, done: str, remedy: str = "") -> Iterator[None]:
-    """Turn what a file system or database says into one line: what cannot be done, and the remedy."""
-    try:
-        yield
-    except ScenarioError:
-        raise
-    except ImportError as error:
-        brings = "`pip install 'gridtune[postgresql]'` brings that of PostgreSQL"
-        raise ScenarioError(
-            f"{called}: cannot be used: {reason(error)}; install its driver; {brings}"
-        ) from error
-    except Exception as error:  # each driver has its own, and Optuna takes what is stored on trust
-        raise ScenarioError(f"{called}: cannot be {done}: {reason(error)}{remedy}") from error

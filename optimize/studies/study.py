@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import optuna
 from optuna.storages import BaseStorage, InMemoryStorage, JournalStorage
@@ -24,28 +22,10 @@ from gridtune.optimize.records.evaluations import Evaluation, Failed
 from gridtune.optimize.search_space.constraints import excesses
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.studies import databases
-from gridtune.optimize.studies.databases import shown
+from gridtune.optimize.studies.databases import is_server, one_line, place_of, shown
 from gridtune.optimize.studies.places import table_beside
-from gridtune.optimize.studies.stored_study import (
-    FAILURE,
-    NUMBER,
-    SETTINGS,
-    Storage,
-    StoredStudy,
-    is_server,
-    looking,
-    one_line,
-    place_of,
-)
-from gridtune.optimize.studies.tables import (
-    BEGUN,
-    RESUMED,
-    DatabaseTable,
-    FileTable,
-    Run,
-    cut_unfinished,
-    line_of,
-)
+from gridtune.optimize.studies.stored_study import FAILURE, NUMBER, SETTINGS, Storage, StoredStudy, looking
+from gridtune.optimize.studies.tables import DatabaseTable, FileTable, Run, cut_unfinished, line_of, mark_of
 from gridtune.plain_text import hidden
 from gridtune.scenarios.errors import ScenarioError
 
@@ -56,16 +36,12 @@ LOCK = ".lock"  # that Optuna sets beside a journal while it writes
 PATIENCE = 2.0  # s that another program may take to write to a journal
 
 
-class OpenStudy:
+class OpenStudy(AbstractContextManager["OpenStudy"]):
     """A study that this process alone writes; use it as a context manager.
 
     Runs are in the table when `append` returns. A thread writes what goes to Optuna, as a database takes some
     70 statements for a trial; `close` waits for it. Every method raises a `ScenarioError` once the storage
-    has stopped taking what is written.
-
-    Attributes:
-        rows: runs that were known when it was opened, each once.
-        name, trials, attributes, study: see `StoredStudy`.
+    has stopped taking what is written. See `StoredStudy` on its parts; `rows` are runs of before.
     """
 
     def __init__(self, storage: Storage, found: StoredStudy, settings: Settings, stack: ExitStack) -> None:
@@ -86,24 +62,18 @@ class OpenStudy:
                 self._table.append(self.name, [line_of(self.name, run) for run in runs])
 
     def add_trial(self, entry: Evaluation | Failed, began: datetime, ended: datetime) -> None:
-        """Let Optuna have a configuration, unless it has it already.
-
-        Args:
-            entry: what became of it.
-            began, ended: when it was proposed, and when its last run ended.
-        """
+        """Let Optuna have a configuration, and from when to when it was run, unless it has it already."""
         if entry.number in self.trials:
             return
-        outcome: dict[str, Any]
-        attributes: dict[str, Any]
+        attributes: dict[str, Any] = {NUMBER: entry.number}
+        outcome: dict[str, Any] = {"state": TrialState.FAIL}
         if isinstance(entry, Failed):
-            outcome = {"state": TrialState.FAIL}
-            attributes = {FAILURE: " ".join(entry.reason.split())[:LONGEST_FAILURE]}
+            attributes[FAILURE] = " ".join(entry.reason.split())[:LONGEST_FAILURE]
         else:
+            errors = {name: one.standard_error for name, one in entry.objectives.items()}
+            attributes |= {"replications": entry.replications, "standard_errors": errors}
             values = [entry.objectives[name].mean for name in self._objectives]
             outcome = {"values": values, "constraints": dict(excesses(self._constraints, entry.cases))}
-            errors = {name: one.standard_error for name, one in entry.objectives.items()}
-            attributes = {"replications": entry.replications, "standard_errors": errors}
         distributions = {path: self._distributions[path] for path in entry.values}
         trial = create_trial(
             params={  # as they come back from a storage
@@ -111,7 +81,7 @@ class OpenStudy:
                 for path, one in distributions.items()
             },
             distributions=distributions,
-            user_attrs={NUMBER: entry.number, **attributes},
+            user_attrs=attributes,
             **outcome,
         )
         # Optuna keeps times of the place, which is not said.
@@ -131,12 +101,7 @@ class OpenStudy:
             self._thread.shutdown()
             self._check()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         try:
             self.close()
         except ScenarioError:
@@ -165,9 +130,8 @@ def open_study(where: str | Path | None, name: str, settings: Settings, *, resum
 
     Args:
         where: folder of a search, path of a journal, SQLite file, or URL; None keeps it in memory.
-        name: of the study.
+        name, resume: of the study, and whether to go on with one that exists.
         settings: of the search; whether they fit what is stored the caller has to see.
-        resume: whether to go on with a study that exists.
 
     Raises:
         ScenarioError: it cannot be written, another search writes it, it exists and is not to be resumed, or
@@ -194,10 +158,8 @@ def open_study(where: str | Path | None, name: str, settings: Settings, *, resum
                 found = storage.find(name)
             _let_resume(called, found, resume)  # another search may have been faster
         with one_line(storage.called, "written"):
-            now = datetime.now().astimezone().isoformat(timespec="seconds")
-            mark = {"study": name, RESUMED if found else BEGUN: now}
             if storage.table is not None:
-                storage.table.append(name, [json.dumps(mark, separators=(",", ":"))])
+                storage.table.append(name, [mark_of(name, resumed=found is not None)])
             found = found or _made(storage, name, settings)
             if found.settings != (asked := settings.as_json()):
                 found.study.set_user_attr(SETTINGS, asked)
@@ -206,9 +168,8 @@ def open_study(where: str | Path | None, name: str, settings: Settings, *, resum
 
 def _let_resume(called: str, found: StoredStudy | None, resume: bool) -> None:
     if found is not None and not resume:
-        raise ScenarioError(
-            f"{called}: the study {found.name} exists; --resume continues it, --study names another"
-        )
+        ways = "--resume continues it, --study names another"
+        raise ScenarioError(f"{called}: the study {found.name} exists; {ways}")
 
 
 def _check_name(name: str) -> None:
@@ -216,9 +177,8 @@ def _check_name(name: str) -> None:
     if not name.strip():
         raise ScenarioError("the name of a study is empty; --study gives another")
     if len(name) > LONGEST_NAME:
-        raise ScenarioError(
-            f"{name[:40]}…: the name of a study has at most {LONGEST_NAME} characters; --study gives another"
-        )
+        most = f"the name of a study has at most {LONGEST_NAME} characters"
+        raise ScenarioError(f"{name[:40]}…: {most}; --study gives another")
     if fault := hidden(name):
         raise ScenarioError(f"--study: {fault}")
 
@@ -234,8 +194,8 @@ def _opened(place: URL | Path, called: str, name: str, stack: ExitStack) -> Stor
         storage, table = database, DatabaseTable(database.engine, called)
     else:
         place.parent.mkdir(parents=True, exist_ok=True)
-        hold = databases.writer_of(place, "", f"{place}: another search is writing it")
-        stack.enter_context(closing(hold))
+        held = f"{place}: another search is writing it"
+        stack.enter_context(closing(databases.writer_of(place, "", held)))
         storage, table = _journal(place), FileTable(table_beside(place))
     stack.enter_context(closing(table))
     stack.callback(storage.remove_session)
@@ -243,10 +203,7 @@ def _opened(place: URL | Path, called: str, name: str, stack: ExitStack) -> Stor
 
 
 def _journal(path: Path) -> JournalStorage:
-    """A journal that this process alone writes, as far as searches go.
-
-    An end that a killed writer left unfinished is cut off, and its lock is removed.
-    """
+    """A journal without what a killed writer has left: an unfinished end, and a lock."""
     real = os.path.realpath(path)
     if os.path.exists(real):
         cut_unfinished(Path(real))

@@ -6,7 +6,8 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import datetime
 from math import isfinite
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from sqlalchemy import Engine, insert, select
 from sqlalchemy import inspect as inspected
 
 from gridtune.model.streams import HELD_OUT
-from gridtune.optimize.records.values import Value, key
+from gridtune.optimize.records.recommendation import Value, key
 from gridtune.optimize.studies.databases import RUNS
 from gridtune.optimize.studies.places import kind_of
 from gridtune.scenarios.errors import ScenarioError
@@ -29,12 +30,18 @@ class Run:
     values: Mapping[str, Value]  # the configuration, by path; empty for the baseline
     case: str  # name of the scenario it ran in
     replication: int  # its number, from 0; from `HELD_OUT` on validation seeds
-    metrics: Mapping[str, float] = field(default_factory=dict)  # in the units of their definitions
+    metrics: Mapping[str, float]  # in the units of their definitions
 
 
 def identity(run: Run) -> tuple[str, str, int]:
     """What no two rows of a table have in common: configuration, case and replication."""
     return key(run.values), run.case, run.replication
+
+
+def mark_of(study: str, *, resumed: bool) -> str:
+    """A line of JSON, without its end, that says when a search began or was resumed."""
+    now = datetime.now().astimezone().isoformat(timespec="seconds")
+    return json.dumps({"study": study, RESUMED if resumed else BEGUN: now}, separators=(",", ":"))
 
 
 def line_of(study: str, run: Run) -> str:
@@ -57,21 +64,17 @@ def parsed(text: str | bytes) -> tuple[str, Run | str] | None:
     """The study of a line, and its run, `begun` or `resumed`; None if no search wrote it so."""
     try:
         row = json.loads(text)
-        if type(row["study"]) is not str:
-            return None
-        for mark in (BEGUN, RESUMED):
-            if mark in row:
-                return row["study"], mark
-        types = type(row["case"]), type(row["replication"]), type(row["validation"])
-        if types != (str, int, bool):
-            return None
+        study = row["study"]
+        if mark := next((mark for mark in (BEGUN, RESUMED) if mark in row), None):
+            return (study, mark) if type(study) is str else None
         metrics = {name: _number(value) for name, value in row["metrics"].items()}
         replication = row["replication"] + (HELD_OUT if row["validation"] else 0)
         run = Run(row["configuration"], row["case"], replication, metrics)
-        values = run.values.values()
+        right = all(isinstance(value, Value) for value in run.values.values())
+        types = type(study), type(run.case), type(row["replication"]), type(row["validation"])
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None
-    return (row["study"], run) if all(isinstance(value, Value) for value in values) else None
+    return (study, run) if right and types == (str, str, int, bool) else None
 
 
 def _number(stored: float | str) -> float:
@@ -83,12 +86,9 @@ def _number(stored: float | str) -> float:
 def runs_of(
     lines: Iterable[tuple[str, str | bytes]], study: str, *, skip_broken: bool = False
 ) -> tuple[tuple[Run, ...] | None, tuple[str, ...]]:
-    """The runs of a study in a table, each once, and a note for each line passed over.
+    """The runs of a study among lines, each once, and a note for each broken line passed over.
 
-    Args:
-        lines: with the place of each.
-        study: name of the study; None is returned for its runs if the table does not know it.
-        skip_broken: whether to pass over broken lines, else a `ScenarioError`.
+    Its runs are None if no line is of it. Broken lines raise a `ScenarioError` unless they are to be skipped.
     """
     found: dict[tuple[str, str, int], Run] | None = None
     notes = []
@@ -96,9 +96,8 @@ def runs_of(
         named, row = parsed(text) or (None, None)
         if row is None:
             if not skip_broken:
-                raise ScenarioError(
-                    f"{place} is broken; delete it, or read the rest by `gridtune front --skip-broken`"
-                )
+                ways = "delete it, or read the rest by `gridtune front --skip-broken`"
+                raise ScenarioError(f"{place} is broken; {ways}")
             notes.append(f"note: {place} is broken and was passed over")
         elif named == study and row != RESUMED:
             if row == BEGUN or found is None:
@@ -128,11 +127,9 @@ class FileTable:
                     yield f"{self.path}: line {number}", line
 
     def append(self, study: str, lines: Sequence[str]) -> None:
-        """Add rows, each by one write; of one that does not fit nothing is left. They survive a kill.
+        """Add rows, each by one write, which survive a kill. A file that no search has written is refused.
 
-        Raises:
-            ScenarioError: a file is there that no search has written.
-            OSError: the file cannot be written; the rows before the one that failed are.
+        Of a row that cannot be written nothing is left; the rows before it are there.
         """
         if self._file is None:
             kind = kind_of(self.path)
