@@ -18,10 +18,7 @@ LISTED = 500  # rows of the table of the front at most
 
 
 def page(front: Front) -> str:
-    """The page of a front: the answer, pictures that one can point at, the front as a table, statistics.
-
-    Its security policy forbids it to load anything or to evaluate texts.
-    """
+    """The page of a front: the answer, pictures that one can point at, the front as a table, statistics."""
     import jinja2
     from markupsafe import Markup
 
@@ -31,6 +28,7 @@ def page(front: Front) -> str:
     some = listed(front)[:LISTED]
     advice = front.archive.recommendations
     titles, cells, left = texts(front, some) if some else ([], [], [])
+    looks = ["chosen" if row.advice else row.state for row in some]
     data = json.dumps(page_data(front), allow_nan=False, separators=(",", ":")) if front.members else ""
     text = template.render(
         title=front.archive.heading,
@@ -43,14 +41,11 @@ def page(front: Front) -> str:
         answer=answer,
         recommended=recommended,
         settings=settings,
-        why_none="" if front.archive.recommendations else recommended.why_none(front),
+        why_none="" if advice else recommended.why_none(front),
         caveats=answer.caveats(front),
         titles=titles,
         left=left,
-        rows=[
-            ("chosen" if row.advice else row.state, row_cells)
-            for row, row_cells in zip(some, cells, strict=True)
-        ],
+        rows=list(zip(looks, cells, strict=True)),
         statistics=list(statistics(front)),
         data=Markup(data.replace("<", "\\u003c")),  # no `<` ends the script
         script=Markup(script),
