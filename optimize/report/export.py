@@ -10,7 +10,7 @@ import pandas as pd
 
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Estimate
-from gridtune.optimize.report.frame import BASELINE, Row, frame, rows, texts
+from gridtune.optimize.report.frame import Row, frame, rows, texts
 from gridtune.optimize.report.harms import all_harms
 from gridtune.optimize.report.recommended import changed_values, infeasible
 from gridtune.optimize.report.tables import NEAREST, listed
@@ -18,13 +18,9 @@ from gridtune.optimize.search_space.constraints import Cases, tightest
 
 
 def to_dict(front: Front, some: Sequence[Row] | None = None) -> dict[str, Any]:
-    """A front as data for JSON.
-
-    Args:
-        some: the configurations of `front`, in their order; those on it if left out.
-    """
-    archive = front.archive
-    some = [row for row in rows(front) if row.member and row.on_front] if some is None else some
+    """A front, or some configurations, as data for JSON."""
+    archive, every = front.archive, rows(front)
+    some = [row for row in every if row.member and row.on_front] if some is None else some
     made: dict[str, Any] = {
         "study": archive.study,
         "objectives": [{"name": o.name, "direction": o.direction} for o in front.objectives],
@@ -44,13 +40,12 @@ def to_dict(front: Front, some: Sequence[Row] | None = None) -> dict[str, Any]:
             for one in archive.recommendations
         ],
     }
-    for row in rows(front, [BASELINE]):
-        if row.is_baseline:
-            made["baseline"] = {**_entry(row), "in_space": bool(row.entry.values)}
+    if every and every[0].is_baseline:
+        made["baseline"] = {**_entry(every[0]), "in_space": bool(every[0].entry.values)}
     if archive.cases:
         made |= {"scenarios": list(archive.cases), "robust": archive.robust}
     if archive.constraints:
-        broken = sum(not row.feasible for row in rows(front) if row.evaluation)
+        broken = sum(not row.feasible for row in every if row.evaluation)
         made |= {"constraints": list(map(str, archive.constraints)), "infeasible": broken}
         if not front.members:
             made["least_violating"] = [
@@ -100,9 +95,8 @@ def _entry(row: Row) -> dict[str, Any]:
         changed = changed_values(front, one.values)
         made["changes"] = [{"path": c.path, "from": c.before, "to": c.after} for c in changed]
     if archive.cases:
-        again = one.validated_cases
-        made["scenarios"] = {case: _estimates(known) for case, known in one.cases.items()}
-        made["validated_scenarios"] = again and {case: _estimates(known) for case, known in again.items()}
+        for name, cases in {"scenarios": one.cases, "validated_scenarios": one.validated_cases}.items():
+            made[name] = cases and {case: _estimates(known) for case, known in cases.items()}
     if archive.constraints and row.member:
         made["feasible"] = row.feasible
         made["constraints"] = _constraints(front, one.checked_cases)
@@ -110,11 +104,8 @@ def _entry(row: Row) -> dict[str, Any]:
 
 
 def _constraints(front: Front, cases: Cases) -> dict[str, Any]:
-    known = [tightest(one, cases) for one in front.archive.constraints]
-    return {
-        str(one.constraint): {"scenario": one.case, **one.as_json(), "holds": one.excess <= 0}
-        for one in known
-    }
+    known = {str(rule): tightest(rule, cases) for rule in front.archive.constraints}
+    return {rule: {"scenario": e.case, **e.as_json(), "holds": e.excess <= 0} for rule, e in known.items()}
 
 
 def _estimates(estimates: Mapping[str, Estimate]) -> dict[str, dict[str, float | None]]:
