@@ -125,19 +125,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two of a kind side by side.
-
-    Attributes:
-        apart: why they are not compared pair by pair; "" if they are.
-        jobs: settings of workloads that differ, or metrics that show that jobs do.
-    """
+    """Two of a kind side by side."""
 
     a: str
     b: str
     kind: Literal["studies", "runs"]
-    apart: str
+    apart: str  # why they are not compared pair by pair; "" if they are
     rows: Sequence[Row]
-    jobs: Sequence[str] = ()
+    jobs: Sequence[str] = ()  # settings of workloads that differ, or metrics that show that jobs do
 
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON; differences are B minus A."""
@@ -288,9 +283,8 @@ def _studies(a: Study, b: Study) -> tuple[str, list[Row], list[str]]:
     if first != second:
         names = [", ".join(name for name, _ in some) for some in (first, second)]
         raise ScenarioError(f"the studies trade off different objectives: {names[0]}; and {names[1]}")
-    for one in (a, b):
-        if not one.details.on_front:
-            raise ScenarioError(f"{one.name}: has no front to compare")
+    if empty := [one.name for one in (a, b) if not one.details.on_front]:
+        raise ScenarioError(f"{empty[0]}: has no front to compare")
     cases = [list(map(_origin, study.settings.run_in)) for study in (a, b)]
     pairs = list(zip(*cases, strict=False))
     jobs = list(dict.fromkeys(path for one, other in pairs for path in one.unlike(other)))

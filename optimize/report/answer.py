@@ -216,7 +216,6 @@ def caveats(front: Front) -> list[str]:
 
 
 def _next_steps(front: Front, study: str, page: Path | None) -> list[str]:
-    """What to type next."""
     if not study:
         return ["Nothing was saved: give `--out DIR` to look at the front and use a configuration."]
     study = argument(study)

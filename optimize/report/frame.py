@@ -32,19 +32,13 @@ STATES = (BASELINE, ON_FRONT, DOMINATED, INFEASIBLE, FAILED)
 
 @dataclass(frozen=True)
 class Row:
-    """A configuration of a study, with all that a report says of it.
-
-    Attributes:
-        member: whether it is among the members of the front.
-        advice: the recommendation that it is; None if it is none.
-        on_front: whether it is on the Pareto front, or equals in every run a configuration that is.
-    """
+    """A configuration of a study, with all that a report says of it."""
 
     front: Front
     entry: Evaluation | Failed
-    member: bool = False
-    advice: Recommendation | None = None
-    on_front: bool = False
+    member: bool  # of the front
+    advice: Recommendation | None  # what it is recommended as
+    on_front: bool  # or equals in every run a configuration that is
 
     @property
     def number(self) -> int:
@@ -109,11 +103,6 @@ class Row:
         """Its parameters by path; of the baseline what the scenario has."""
         return {**self.front.archive.present, **self.entry.values} if self.is_baseline else self.entry.values
 
-    def plain(self, objective: Objective) -> Estimate | None:
-        """The plain mean of an objective in validation runs, else in those of the search; None if unknown."""
-        one = self.evaluation
-        return one.estimates.get(objective.name) if one else None
-
     @cached_property
     def differences(self) -> dict[str, Difference]:
         """What each objective changes by against the baseline, by name; empty if unknown."""
@@ -129,12 +118,10 @@ class Row:
         """What is expected of an objective, in its unit: the one value that every report shows."""
         standing = self.front.archive.standing
         if self.advice is not None and standing is not None:
-            confirmed = self.differences[objective.name].mean
-            return self.front.value(standing.number, objective) + confirmed
+            return self.front.value(standing.number, objective) + self.differences[objective.name].mean
         if self.stand in self.front.means:
             return self.front.value(self.stand, objective)
-        found = self.plain(objective)
-        return nan if found is None else found.mean
+        return self.evaluation.estimates[objective.name].mean if self.evaluation else nan
 
     def baseline(self, objective: Objective) -> float:
         """What is expected of the baseline, of which a difference is known."""
@@ -147,18 +134,12 @@ class Row:
 
 
 class Column(NamedTuple):
-    """A column of the frame.
-
-    Attributes:
-        name: in CSV and the Python API.
-        title: in tables of text; empty where they do not show it.
-        text: of a row, in tables of text; made of the value if left out.
-    """
+    """A column of the frame: `name` and `value` in CSV and the Python API, the others in tables of text."""
 
     name: str
     value: Callable[[Row], Any]
-    title: str = ""
-    text: Callable[[Row], str] | None = None
+    title: str = ""  # empty where tables do not show it
+    text: Callable[[Row], str] | None = None  # made of the value if left out
 
 
 def _runs(row: Row) -> str:
@@ -212,10 +193,10 @@ def _of_objective(one: Objective) -> list[Column]:
     def text(row: Row) -> str:
         if row.evaluation is None:
             return "-"
-        found, estimate = gap(row), row.plain(one)
+        found = gap(row)
         half = found.half if found else None
-        if found is None and estimate and not row.front.archive.standing:
-            half = estimate.standard_error
+        if found is None and not row.front.archive.standing:
+            half = row.evaluation.estimates[one.name].standard_error
         return numbers.with_half(row.mean(one), half, one)
 
     return [
@@ -270,15 +251,10 @@ def columns(front: Front) -> list[Column]:
 
 
 def rows(front: Front, states: Sequence[str] = STATES) -> list[Row]:
-    """The configurations in these states: baseline, recommendations, then by the first objective.
-
-    Args:
-        states: of `STATES`; recommended configurations are there in any state but `FAILED`.
-    """
+    """The configurations that are recommended or in these states: baseline, recommendations, then the best."""
     archive = front.archive
-    members = {one.number for one in front.members}
+    members, on_front = ({one.number for one in some} for some in (front.members, front.on_front))
     advice = {one.number: one for one in reversed(archive.recommendations)}
-    on_front = {one.number for one in front.on_front}
     entries: list[Evaluation | Failed] = [*archive.evaluations, *archive.failed]
     made = [
         Row(front, e, e.number in members, advice.get(e.number), front.stand(e.number) in on_front)

@@ -155,7 +155,6 @@ def _named(one: Recommendation) -> str:
 
 
 def _letter(axes: Axes, name: str, x: float, y: float, **legend: Any) -> None:
-    """The mark of a recommendation."""
     axes.scatter([x], [y], **LETTERED, **legend)
     if x == x:
         axes.annotate(name, (x, y), ha="center", va="center_baseline", size=7.5, weight="bold", zorder=8)
