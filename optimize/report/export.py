@@ -1,20 +1,27 @@
-"""A front for other programs and for papers: JSON, CSV, LaTeX."""
+"""A front for other programs, for papers and for a browser: JSON, CSV, LaTeX, one HTML page."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from importlib.resources import files
 from typing import Any
 
 import pandas as pd
 
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Estimate
+from gridtune.optimize.report import answer, recommended
 from gridtune.optimize.report.frame import Row, frame, rows, texts
-from gridtune.optimize.report.harms import all_harms
-from gridtune.optimize.report.recommended import changed_values, infeasible
-from gridtune.optimize.report.tables import NEAREST, listed
+from gridtune.optimize.report.harms import all_harms, harms_text
+from gridtune.optimize.report.numbers import metric_label, plain, settings
+from gridtune.optimize.report.pictures.axes import page_data
+from gridtune.optimize.report.tables import NEAREST, listed, statistics
 from gridtune.optimize.search_space.constraints import Cases, tightest
+from gridtune.plain_text import escaped
+
+LISTED = 500  # rows of the table of the front at most
 
 
 def to_dict(front: Front, some: Sequence[Row] | None = None) -> dict[str, Any]:
@@ -50,7 +57,7 @@ def to_dict(front: Front, some: Sequence[Row] | None = None) -> dict[str, Any]:
         if not front.members:
             made["least_violating"] = [
                 {"number": e.number, "values": e.values, "constraints": _constraints(front, e.cases)}
-                for e in infeasible(front)[:NEAREST]
+                for e in recommended.infeasible(front)[:NEAREST]
             ]
     return made
 
@@ -92,7 +99,7 @@ def _entry(row: Row) -> dict[str, Any]:
             for o in front.objectives
         }
     if archive.standing is not None and not row.is_baseline:
-        changed = changed_values(front, one.values)
+        changed = recommended.changed_values(front, one.values)
         made["changes"] = [{"path": c.path, "from": c.before, "to": c.after} for c in changed]
     if archive.cases:
         for name, cases in {"scenarios": one.cases, "validated_scenarios": one.validated_cases}.items():
@@ -110,3 +117,39 @@ def _constraints(front: Front, cases: Cases) -> dict[str, Any]:
 
 def _estimates(estimates: Mapping[str, Estimate]) -> dict[str, dict[str, float | None]]:
     return {name: {"mean": one.mean, "standard_error": one.standard_error} for name, one in estimates.items()}
+
+
+def page(front: Front) -> str:
+    """The page of a front: the answer, pictures that one can point at, the front as a table, statistics."""
+    import jinja2
+    from markupsafe import Markup
+
+    room = files("gridtune.optimize.report")
+    source, script = ((room / name).read_text(encoding="utf-8") for name in ("page.html", "page.js"))
+    template = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(source)
+    some = listed(front)[:LISTED]
+    advice = front.archive.recommendations
+    titles, cells, left = texts(front, some) if some else ([], [], [])
+    looks = ["chosen" if row.advice else row.state for row in some]
+    data = json.dumps(page_data(front), allow_nan=False, separators=(",", ":")) if front.members else ""
+    text = template.render(
+        title=front.archive.heading,
+        facts=answer.heading(front).partition(": ")[2],
+        objectives=[metric_label(plain(one)) for one in front.objectives],
+        comparison=answer.comparison_rows(front),
+        harms=[(bool(all_harms(one)), line) for one in advice for line in harms_text(one)],
+        legend=" ".join(text.strip() for text in answer.legend(front)),
+        advice=advice,
+        answer=answer,
+        recommended=recommended,
+        settings=settings,
+        why_none="" if advice else recommended.why_none(front),
+        caveats=answer.caveats(front),
+        titles=titles,
+        left=left,
+        rows=list(zip(looks, cells, strict=True)),
+        statistics=list(statistics(front)),
+        data=Markup(data.replace("<", "\\u003c")),  # no `<` ends the script
+        script=Markup(script),
+    )
+    return escaped(text, "\n\t")

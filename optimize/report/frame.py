@@ -251,7 +251,7 @@ def columns(front: Front) -> list[Column]:
 
 
 def rows(front: Front, states: Sequence[str] = STATES) -> list[Row]:
-    """The configurations that are recommended or in these states: baseline, recommendations, then the best."""
+    """The configurations that are recommended or in these states: baseline, recommendations, the best."""
     archive = front.archive
     members, on_front = ({one.number for one in some} for some in (front.members, front.on_front))
     advice = {one.number: one for one in reversed(archive.recommendations)}

@@ -17,9 +17,9 @@ from matplotlib.ticker import LogLocator, MaxNLocator
 from gridtune.optimize.front.front import Front, hypervolume
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.compare import signs
+from gridtune.optimize.report.export import page
 from gridtune.optimize.report.frame import BASELINE, DOMINATED, INFEASIBLE, ON_FRONT
 from gridtune.optimize.report.numbers import folded
-from gridtune.optimize.report.page import page
 from gridtune.optimize.report.pictures.axes import Array, Axis, configurations, marked, shown_states, varied
 from gridtune.optimize.report.tables import reference_text
 from gridtune.plain_text import counted
