@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from gridtune.optimize.api.search_result import OVERVIEW, PAGE
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Archive, Objective
-from gridtune.optimize.report.page import page
+from gridtune.optimize.report.export import page
 from gridtune.optimize.report.pictures.axes import Axis, configurations, marked, varied
 from gridtune.optimize.report.pictures.draw import PLOTS, _broken, _scale, draw, growth, save
 from gridtune.scenarios import ScenarioError

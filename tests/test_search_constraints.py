@@ -9,9 +9,8 @@ import pytest
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.front.front import front, keeps
 from gridtune.optimize.replication.compare import costs, non_dominated
-from gridtune.optimize.report.export import to_csv, to_dict, to_latex
+from gridtune.optimize.report.export import page, to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import frame, rows
-from gridtune.optimize.report.page import page
 from gridtune.optimize.report.recommended import infeasible, why_none
 from gridtune.optimize.report.tables import front_text, listed
 from gridtune.optimize.runs.table import FIRST_VALIDATION

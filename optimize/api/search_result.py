@@ -310,9 +310,8 @@ class Study:
                     raise
                 except Exception as error:  # a search survives a failed picture
                     why = " ".join(f"{type(error).__name__}: {error}".split())
-                    log.warning(
-                        f"note: {folder / name} was not drawn ({why}); the search with --resume tries again"
-                    )
+                    again = f"({why}); the search with --resume tries again"
+                    log.warning(f"note: {folder / name} was not drawn {again}")
         return folder
 
     def explain(

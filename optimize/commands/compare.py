@@ -35,7 +35,6 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.amounts import human_difference
 from gridtune.scenarios.results.text import GAP, LINES, Styled, text_table, wrapped
 
-OTHER_CASES = "The two were searched in other scenarios"
 OWN_RUNS = "Hypervolumes are of estimated means; other values, of each configuration's own runs."
 SPARE = 3  # lines for the head of the table
 MOST = 3  # settings of workloads that are named
@@ -47,13 +46,7 @@ SUBJECTS = "a study, the folder of `gridtune run --out`, or the JSON that `gridt
 
 
 class Origin(BaseModel, strict=True):
-    """What decides the random numbers of runs.
-
-    Attributes:
-        scenario: name of it.
-        seed: of the experiment.
-        workloads: settings of what makes jobs, by path; empty where they are not known.
-    """
+    """What decides the random numbers of runs; `workloads` (see `_workloads`) is empty if not known."""
 
     scenario: str
     seed: int
@@ -62,8 +55,7 @@ class Origin(BaseModel, strict=True):
     def unlike(self, other: Origin) -> list[str]:
         """Settings of workloads that differ, where both are known."""
         here, there = self.workloads, other.workloads
-        known = {**here, **there} if here and there else {}
-        return [path for path in known if here.get(path) != there.get(path)]
+        return [path for path in here | there if here and there and here.get(path) != there.get(path)]
 
     def apart(self, other: Origin) -> str:
         """Why replications of the same number share no random numbers; "" if they do.
@@ -74,12 +66,11 @@ class Origin(BaseModel, strict=True):
         if self.seed != other.seed:
             return "The two share no random numbers (another seed)"
         if self.workloads and other.workloads:
-            common = {path for path in self.workloads if path in other.workloads and path.endswith(".name")}
+            common = any(path.endswith(".name") for path in self.workloads.keys() & other.workloads.keys())
             queues = self.workloads["queue"] and other.workloads["queue"]
             return "" if common or queues else "The two share no random numbers (no workload in common)"
-        if self.scenario != other.scenario:
-            return "Whether the two share random numbers is not known (scenarios of other names)"
-        return ""
+        unknown = "Whether the two share random numbers is not known (scenarios of other names)"
+        return unknown if self.scenario != other.scenario else ""
 
 
 Value = Annotated[float, BeforeValidator(lambda given: nan if given is None else given)]
@@ -100,12 +91,7 @@ class SavedRun(Origin):
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity in both.
-
-    Attributes:
-        of: what of a study it is of; "" of a run, or of the whole study.
-        judged: whether one way is better.
-    """
+    """One quantity in both: `of` what of a study (if not the whole), and whether one way is better."""
 
     change: Change
     of: str = ""
@@ -116,38 +102,37 @@ class Row:
         """Whether the second is better; None if equal, or neither way is."""
         return self.change.better if self.judged and self.change.difference.mean else None
 
+    @property
+    def told(self) -> bool:
+        """Whether the second is significantly better or worse."""
+        return self.judged and self.change.beyond_noise
+
+    @property
+    def harm(self) -> bool:
+        """Whether the second is worse by over a tenth of the first, significantly or not."""
+        return self.better is False and much(self.change.start, self.change.difference.mean)
+
     def as_json(self) -> dict[str, Any]:
         """For JSON."""
         gap, metric = self.change.difference, self.change.metric
         return {
-            "name": f"{self.of} {metric.name}".strip(),
-            "unit": metric.unit,
-            "a": self.change.start,
-            "b": self.change.to,
-            "difference": gap.mean,
-            "low": gap.low,
-            "high": gap.high,
-            "paired": gap.pairs > 0,
-            "better": self.better,
-        }
+            "name": f"{self.of} {metric.name}".strip(), "unit": metric.unit,
+            "a": self.change.start, "b": self.change.to,
+            "difference": gap.mean, "low": gap.low, "high": gap.high,
+            "paired": gap.pairs > 0, "better": self.better,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two of a kind side by side.
-
-    Attributes:
-        a, b: as they were named.
-        apart: why they are not compared pair by pair; "" if they are.
-        jobs: settings of workloads that differ, or metrics that show that jobs do.
-    """
+    """Two of a kind side by side."""
 
     a: str
     b: str
     kind: Literal["studies", "runs"]
-    apart: str
+    apart: str  # why they are not compared pair by pair; "" if they are
     rows: Sequence[Row]
-    jobs: Sequence[str] = ()
+    jobs: Sequence[str] = ()  # settings of workloads that differ, or metrics that show that jobs do
 
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON; differences are B minus A."""
@@ -163,10 +148,7 @@ class Comparison:
 
 
 def run_compare(a: str, b: str) -> Comparison:
-    """Two studies, or two runs, side by side.
-
-    Args:
-        a, b: studies (folder, journal file, storage URL) or runs (folder, JSON file).
+    """Two studies (folder, journal file, storage URL), or two runs (folder, JSON file), side by side.
 
     Raises:
         ScenarioError: one is neither, or they cannot be compared.
@@ -180,18 +162,15 @@ def run_compare(a: str, b: str) -> Comparison:
 
 
 def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
-    """What changes from one to the other, as a table, significant changes first.
-
-    Args:
-        every: whether to list what is equal, and all of what is not, too.
-    """
+    """What changes from one to the other, first what does so significantly; `every` row, also if equal."""
     names, rows = _names(made.a, made.b), made.rows
-    changed = sorted((row for row in rows if row.change.difference.mean), key=_rank)
+    changed = [row for row in rows if row.change.difference.mean]
+    changed.sort(key=lambda row: (not row.told, not row.harm, -row.change.relative))
     sentences = []
     if jobs := made.jobs:
         some = ", ".join(jobs[:MOST]) + f" and {len(jobs) - MOST} more" * (len(jobs) > MOST)
         sentences.append(f"The runs have different jobs ({some}): differences may come from the jobs.")
-    sure, total = sum(map(_told, changed)), counted(len(rows), "quantity", "quantities")
+    sure, total = sum(row.told for row in changed), counted(len(rows), "quantity", "quantities")
     if changed and all(row.change.difference.half is None for row in changed):
         sentences.append(f"{len(changed)} of {total} differ; one run of each cannot say which by chance.")
     else:
@@ -200,7 +179,7 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
     if not changed and not every:
         return "\n".join([*head, "Nothing changes."]) + "\n"
     titles = ["", *names, "difference", ""]
-    cells = [_cells(row) for row in (rows if every else changed)]
+    cells = list(map(_cells, rows if every else changed))
     # Names go on in lines of their own, where these would make the table too wide.
     others = [max(map(len, column)) + GAP for column in list(zip(titles, *cells, strict=True))[1:]]
     room = max(width - sum(others), NAME)
@@ -210,7 +189,7 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
         longest = wrapped([*foot, f"Not listed: {'more changes ' * 5} (--all)."], width)
         room = LINES - len(head) - len(longest) - SPARE
         count = sum(lines <= room for lines in accumulate(row[0].count("\n") + 1 for row in cells))
-        worse = sum(map(_harms, changed[count:]))
+        worse = sum(row.harm for row in changed[count:])
         bad = f" ({worse} for the worse by over a tenth)" if worse else ""
         rest = [f"{len(changed) - count} more changes{bad}"] * (count < len(changed))
         rest += [f"{len(rows) - len(changed)} equal"] * (len(changed) < len(rows))
@@ -219,31 +198,18 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
     return "\n".join([*head, "", table, *wrapped(foot, width)]) + "\n"
 
 
-def _names(a: str, b: str) -> tuple[str, str]:
+def _names(a: str, b: str) -> Sequence[str]:
     """The ends of two paths, as long as it takes to distinguish them."""
     parts = [one.rstrip("/").split("/") for one in (a, b)]
-    for count in range(1, max(map(len, parts)) + 1):
-        first, second = ("/".join(one[-count:]) for one in parts)
-        if first != second:
-            return first, second
-    return a, b
+    ends = (["/".join(one[-count:]) for one in parts] for count in range(1, max(map(len, parts)) + 1))
+    return next((pair for pair in ends if pair[0] != pair[1]), (a, b))
 
 
-def _rank(row: Row) -> tuple[bool, bool, float]:
-    """Significant differences come first, then what gets worse by over a tenth, then the largest."""
-    return not _told(row), not _harms(row), -row.change.relative
-
-
-def _harms(row: Row) -> bool:
-    """Whether the second is worse by over a tenth of the first, significantly or not."""
-    return row.better is False and much(row.change.start, row.change.difference.mean)
-
-
-def basis(made: Comparison, names: tuple[str, str]) -> str:
+def basis(made: Comparison, names: Sequence[str]) -> str:
     """What the comparison rests on, in a sentence or two."""
     way, why = f"{names[1]} minus {names[0]}", made.apart
-    text = f"Differences are {way} on common random numbers"
-    text = f"{why}: differences are {way} of two samples" if why else text
+    pairs = f"Differences are {way} on common random numbers"
+    text = f"{why}: differences are {way} of two samples" if why else pairs
     if any("±" in _difference(row.change) for row in made.rows):
         text += "; ±: half of the 95 % interval; without a verdict behind ± not significant"
     return f"{text}. {OWN_RUNS}" if made.kind == "studies" else f"{text}."
@@ -251,7 +217,7 @@ def basis(made: Comparison, names: tuple[str, str]) -> str:
 
 def _cells(row: Row) -> list[str]:
     one, verdict = row.change, ""
-    if _told(row):
+    if row.told:
         verdict = Styled("better", "green") if row.better else Styled("worse", "red")
     elif one.difference.half is None and row.better is not None:  # of one run each
         verdict = "better?" if row.better else "worse?"
@@ -265,11 +231,6 @@ def _difference(one: Change) -> str:
     size, unit = (100, " points") if label(metric.name).percent else (1, "")
     half = None if half is None else half * size
     return human_difference(gap * size, half, metric.unit, metric.name) + (unit if gap else "")
-
-
-def _told(row: Row) -> bool:
-    """Whether the second is significantly better or worse."""
-    return row.judged and row.change.beyond_noise
 
 
 def _found(subject: str) -> Study | SavedRun:
@@ -288,8 +249,7 @@ def _saved(metrics: Path, about: Path) -> SavedRun:
     try:
         found, facts = (json.loads(path.read_text(encoding="utf-8")) for path in (metrics, about))
         known = _workloads(facts["resolved"]) if "resolved" in facts else {}
-        table = found.get("metrics", found)
-        run = SavedRun.model_validate({**facts, "metrics": table, "workloads": known})
+        run = SavedRun.model_validate({**facts, "metrics": found.get("metrics", found), "workloads": known})
         if len({len(one.values) for one in run.metrics.values()}) != 1:
             raise ValueError("not every metric has a value of every replication")
         return run
@@ -308,11 +268,11 @@ def _workloads(resolved: Mapping[str, Any]) -> dict[str, Any]:
 
     Of a trace only its name counts: it may be found by different paths.
     """
-    parts = [(part, one) for part in ("workload", "overlay") for one in resolved.get(part) or ()]
     named = {
-        f"{part}.{one['name']}.{key}": Path(one[key]).name if key == "trace" and one[key] else one[key]
-        for part, one in parts
-        for key in one
+        f"{part}.{one['name']}.{key}": Path(value).name if key == "trace" and value else value
+        for part in ("workload", "overlay")
+        for one in resolved.get(part) or ()
+        for key, value in one.items()
         if key not in PROMISES
     }
     return {"horizon": resolved.get("horizon"), "queue": resolved.get("queue"), **named}
@@ -323,12 +283,20 @@ def _studies(a: Study, b: Study) -> tuple[str, list[Row], list[str]]:
     if first != second:
         names = [", ".join(name for name, _ in some) for some in (first, second)]
         raise ScenarioError(f"the studies trade off different objectives: {names[0]}; and {names[1]}")
-    for one in (a, b):
-        if not one.details.on_front:
-            raise ScenarioError(f"{one.name}: has no front to compare")
-    cases = [[_origin(one) for one in study.settings.run_in] for study in (a, b)]
-    jobs = list(dict.fromkeys(path for one, other in zip(*cases, strict=False) for path in one.unlike(other)))
-    apart = "The searches have different jobs" if jobs else _studies_apart(a, b, cases)
+    if empty := [one.name for one in (a, b) if not one.details.on_front]:
+        raise ScenarioError(f"{empty[0]}: has no front to compare")
+    cases = [list(map(_origin, study.settings.run_in)) for study in (a, b)]
+    pairs = list(zip(*cases, strict=False))
+    jobs = list(dict.fromkeys(path for one, other in pairs for path in one.unlike(other)))
+    reasons = [one.apart(other) for one, other in pairs]
+    if jobs:
+        apart = "The searches have different jobs"
+    elif a.details.validated != b.details.validated:
+        apart = "The two share no random numbers (only one has validated its front)"
+    elif len(cases[0]) != len(cases[1]) or (any(reasons) and not all(reasons)):
+        apart = "The two were searched in other scenarios"
+    else:
+        apart = reasons[0]
     rows = compared_fronts(a.details, b.details, common=not apart)
     if a.archive.standing and b.archive.standing:
         known = a.archive.standing.estimates, b.archive.standing.estimates
@@ -341,26 +309,15 @@ def _origin(case: Case) -> Origin:
     return Origin(scenario=case.scenario.name, seed=case.seed, workloads=made)
 
 
-def _studies_apart(a: Study, b: Study, cases: Sequence[Sequence[Origin]]) -> str:
-    """Why the runs of two studies share no random numbers, case by case; "" if they do."""
-    if a.details.validated != b.details.validated:
-        return "The two share no random numbers (only one has validated its front)"
-    if len(cases[0]) != len(cases[1]):
-        return OTHER_CASES
-    reasons = [one.apart(other) for one, other in zip(*cases, strict=True)]
-    return reasons[0] if all(reasons) else OTHER_CASES if any(reasons) else ""
-
-
 def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str]]:
     shared = {name: (one, b.metrics[name]) for name, one in a.metrics.items() if name in b.metrics}
     if not shared:
         raise ScenarioError("the runs have no metric in common")
-    jobs = a.unlike(b)
+    pairs = min(len(metric.values) for run in shared.values() for metric in run)
     counts = [
         name
         for name, (first, second) in shared.items()
-        if name.startswith(JOBS)
-        and any(one != other for one, other in zip(first.values, second.values, strict=False))
+        if name.startswith(JOBS) and first.values[:pairs] != second.values[:pairs]
     ]
     apart = "The runs have different jobs" if counts else a.apart(b)
     rows = []
@@ -373,7 +330,7 @@ def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str]]:
             # Unknown metrics, idle ones, and sums over other jobs have no better direction.
             idle = meaning is None or name in IDLE or (bool(counts) and first.unit in SUMS)
             rows.append(Row(one, judged=not idle))
-    return apart, rows, jobs or counts
+    return apart, rows, a.unlike(b) or counts
 
 
 def _row(of: str, objective: Objective, known: Sequence[Mapping[str, Estimate]], *, common: bool) -> Row:
@@ -383,11 +340,7 @@ def _row(of: str, objective: Objective, known: Sequence[Mapping[str, Estimate]],
 
 
 def compared(metric: Objective, first: Sequence[float], second: Sequence[float], *, common: bool) -> Change:
-    """One metric in both, with one value per replication.
-
-    Args:
-        common: whether replications of the same number share random numbers.
-    """
+    """One metric in both, a value per replication; `common` if those of one number share random numbers."""
     if common:  # over the replications that both have
         return change(metric, first, second)
     return Change(metric, float(np.mean(first)), float(np.mean(second)), _welch(first, second))
@@ -411,19 +364,13 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
 
     Hypervolumes are those of estimated means, both with the reference point of the first. Their difference
     has no interval: other seeds of the sampler would change it, too. The best of an objective are compared
-    by their runs.
-
-    Args:
-        a, b: fronts with members.
-        common: whether replications of the same number share random numbers.
+    by their runs, pair by pair if `common`.
     """
     volumes = [[hypervolume(one.costs(one.on_front), a.objectives, a.reference)] for one in (a, b)]
     counts = [[len(one.on_front)] for one in (a, b)]
     volume, count = Objective("hypervolume", "maximize"), Objective("configurations on the front", "maximize")
-    rows = [
-        Row(compared(volume, *volumes, common=False)),
-        Row(compared(count, *counts, common=False), judged=False),
-    ]
+    rows = [Row(compared(volume, *volumes, common=False))]
+    rows.append(Row(compared(count, *counts, common=False), judged=False))
     for at, objective in enumerate(a.objectives):
         best = [front.on_front[front.costs(front.on_front)[:, at].argmin()] for front in (a, b)]
         known = side_by_side(best) if common else [one.estimates for one in best]

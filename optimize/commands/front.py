@@ -53,11 +53,7 @@ class FrontRequest:
 
 
 def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) -> str:
-    """What `gridtune front` prints: the front of a search that was kept, or a configuration of it.
-
-    Args:
-        study: a search's folder, a journal file, or the URL of a storage.
-        skip_broken: whether to pass over broken lines of the table of runs.
+    """What `gridtune front` prints: the front of a search that was kept (see `open_study`), or a part of it.
 
     Raises:
         ScenarioError: there is no such study, it is damaged, or the picture cannot be drawn.
@@ -71,31 +67,25 @@ def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) 
         from gridtune.optimize.report.pictures.draw import save
 
         save(found, request.plot)
-    some, first = None, None
+    some, first = listed(found, every=True) if request.every else None, None
     if request.prefer is not None:
         known = {row.number: row for row in rows(found)}
         some = [known[one.number] for one in preferred(request.prefer, found)]
         if not some:
             raise ScenarioError(f"--prefer {request.prefer}: no configuration on the front keeps the limits")
         first = some[0]
-    names = request.export, request.export_diff
-    export, diff = (str(first.number) if first and name == PREFERRED else name for name in names)
-    if export is not None:
-        return exported(opened, export, full=request.full)
-    if diff is not None:
-        return differences(opened, diff, full=request.full)
+    for name, told in ((request.export, exported), (request.export_diff, differences)):
+        if name is not None:
+            return told(opened, str(first.number) if first and name == PREFERRED else name, full=request.full)
     if request.statistics:
         return statistics_text(found, terminal_width())
-    if some is None and request.every:
-        some = listed(found, every=True)
     text = printed(found, request.format, some)
     if request.format != "table":
         return text
-    if request.every:
-        starts = {key(one) for one in opened.settings.starts}
-        if given := [row.name for row in some or () if key(row.entry.values) in starts]:
-            told = f"Settings to start from (`[search] start`, `--start-from`): {', '.join(given)}"
-            text += "\n".join(["", *wrapped([told], terminal_width()), ""])
+    starts = {key(one) for one in opened.settings.starts} if request.every else ()
+    if given := [row.name for row in some or () if key(row.entry.values) in starts]:
+        said = f"Settings to start from (`[search] start`, `--start-from`): {', '.join(given)}"
+        text += "\n".join(["", *wrapped([said], terminal_width()), ""])
     if first is None:
         return text
     return f"Preferred by {request.prefer}: {first.name}\n\n{differences(opened, str(first.number))}\n{text}"
@@ -121,18 +111,11 @@ def _check(request: FrontRequest) -> None:
 
 
 def printed(found: Front, format: str, some: Sequence[Row] | None = None) -> str:
-    """A front for standard output.
-
-    Args:
-        format: `table` (with what it means in words), `csv`, `json` or `latex`.
-        some: the configurations to list; those on the front if left out.
-    """
+    """A front, or some configurations, for standard output: `csv`, `json`, `latex`, or words (`table`)."""
     if format == "json":
         return to_json(to_dict(found, some)) + "\n"
-    if format == "csv":
-        return to_csv(found, some)
-    if format == "latex":
-        return to_latex(found, some)
+    if format in ("csv", "latex"):
+        return (to_csv if format == "csv" else to_latex)(found, some)
     return front_text(found, spread(found) if some is None else some, terminal_width())
 
 
@@ -144,16 +127,14 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
 
     Args:
         name: letter of a recommendation, `baseline`, or a number.
-        full: whether to give the configuration that a recommendation was made from, with all its changes.
+        full: whether to take the configuration that a recommendation was made from, with all its changes.
 
     Raises:
         ScenarioError: there is no such configuration.
     """
-    row = _chosen(study.details, name, full)
+    row, seed = _chosen(study.details, name, full), study.settings.seed
     searched = study.scenario.override(row.entry.values)
     scenario = as_logged(searched)
-    document = _located(scenario.document, scenario.base)
-    seed = study.settings.seed
     title = f" ({row.advice.letter}, {row.advice.title})" if row.advice else ""
     replications = row.evaluation.replications if row.evaluation else 1
     lines = [
@@ -170,9 +151,9 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
         files = ", ".join(scenario.plugins)
         lines.append(f"It needs {files}: keep it in {scenario.base}, or take these files along")
     lines.append(f"Written by gridtune {version_of('gridtune') or 'from its sources'}")
-    lines += _slurm(_in_use(study), scenario)
+    lines += _slurm(study, scenario)
     comments = "".join(f"# {escaped(line)}\n" for line in lines)
-    return f"{comments}\n{tomli_w.dumps(document)}"
+    return f"{comments}\n{tomli_w.dumps(_located(scenario.document, scenario.base))}"
 
 
 def _chosen(front: Front, name: str, full: bool) -> Row:
@@ -181,15 +162,11 @@ def _chosen(front: Front, name: str, full: bool) -> Row:
     return find_configuration(front, origins.get(name.strip().upper(), name))
 
 
-def _in_use(study: Study) -> Scenario:
-    """The scenario with the policy of slurm.conf, where `calibrate` wrote that of another."""
-    known = study.scenario.spec.searching.start
-    own = known[0] if known else {}
-    return study.scenario.override(own if "priority" in own.values() else {})
-
-
-def _slurm(before: Scenario, after: Scenario) -> Iterator[str]:
+def _slurm(study: Study, after: Scenario) -> Iterator[str]:
     """What changes in Slurm's settings; nothing where there is no one site, or it stays as it is."""
+    before, start = study.scenario, study.scenario.spec.searching.start
+    if start and "priority" in start[0].values():  # the policy of slurm.conf, if `calibrate` wrote another
+        before = before.override(start[0])
     sites = after.active.site
     if len(sites) != 1 or sites[0].vres is not None or before.active.site == sites:
         return
@@ -198,18 +175,14 @@ def _slurm(before: Scenario, after: Scenario) -> Iterator[str]:
 
 
 def differences(study: Study, name: str, *, full: bool = False) -> str:
-    """What to change in the baseline to get a configuration, and what that does.
+    """What to change in the baseline to get a configuration (see `exported`), and what that does.
 
     Harm comes first, then the objectives, then each change, the most effective first.
-
-    Args:
-        study, name, full: see `exported`, which also says what is raised.
     """
     row = _chosen(study.details, name, full)
-    changes = _parameter_changes(row)
-    if not changes:
+    if not _parameter_changes(row):
         return "Nothing to change: this is the baseline.\n"
-    return "\n".join(wrapped([*_sum(row), *_listed(study, row, changes)], terminal_width())) + "\n"
+    return "\n".join(wrapped([*_sum(row), *_listed(study, row)], terminal_width())) + "\n"
 
 
 def _sum(row: Row) -> Iterator[str]:
@@ -217,15 +190,16 @@ def _sum(row: Row) -> Iterator[str]:
     if said := refusal(row.front.archive, row.number):
         yield f"Not recommended: {said}"
     yield from _harm(row)
-    if row.differences:
-        told = [
-            f"{metric_label(one)} {numbers.change(row.differences[one.name], row.baseline(one), one)}"
-            for one in row.front.objectives
-        ]
+    told = [
+        f"{metric_label(one)} {numbers.change(row.differences[one.name], row.baseline(one), one)}"
+        for one in row.front.objectives
+        if row.differences
+    ]
+    if told:
         yield f"All changes together: {', '.join(told)}"
     if row.advice is not None and row.advice.without_effect:
         yield f"Left out, without measurable effect: {', '.join(row.advice.without_effect)}"
-    if row.differences:
+    if told:
         yield f"{SAME} no significant difference from the baseline (95 %)"
         yield ""
 
@@ -240,17 +214,16 @@ def _harm(row: Row) -> Iterator[str]:
             yield f"Worse in the runs of the search: {harm_text(replace(harm, replay=False))}"
 
 
-def _listed(study: Study, row: Row, changes: Sequence[ParameterChange]) -> Iterator[str]:
+def _listed(study: Study, row: Row) -> Iterator[str]:
     """Each change, what the parameter is, and what the change alone does where somebody ran that."""
     scenario = study.scenario.override(row.entry.values)
-    for one in changes:
+    for one in _parameter_changes(row):
         about = meaning(scenario, one.path)
         unit = f" {about.unit}" if about.unit else ""
         yield f"{one.path}  {change_text(one)}{unit}"
         if about.text:
             yield f"  {about.text}"
-        if one.alone:
-            known = [metric for metric in row.front.objectives if metric.name in one.alone]
+        if known := [metric for metric in row.front.objectives if metric.name in one.alone]:
             yield f"  alone: {', '.join(_effect(row, one.alone[metric.name], metric) for metric in known)}"
 
 
@@ -258,11 +231,9 @@ def _effect(row: Row, gap: float, metric: Objective) -> str:
     return f"{metric_label(metric)} {numbers.relative(gap, row.baseline(metric), metric) if gap else SAME}"
 
 
-def _parameter_changes(row: Row) -> list[ParameterChange]:
+def _parameter_changes(row: Row) -> Sequence[ParameterChange]:
     """What a configuration changes: of a recommendation as it was found, else in the order of the space."""
-    if row.advice is not None:
-        return list(row.advice.changes)
-    return changed_values(row.front, row.entry.values)
+    return row.advice.changes if row.advice else changed_values(row.front, row.entry.values)
 
 
 def _provenance(row: Row) -> Iterator[str]:
@@ -287,7 +258,6 @@ def _located(document: Any, base: Path) -> Any:
     if not isinstance(document, dict):
         return document
     found = {name: _located(part, base) for name, part in document.items()}
-    trace = found.get("trace")
-    if isinstance(trace, str) and (base / trace).is_file():
+    if isinstance(trace := found.get("trace"), str) and (base / trace).is_file():
         found["trace"] = str((base / trace).resolve())
     return found

@@ -35,15 +35,11 @@ def run_search(
     format: str,
     **asked: Any,
 ) -> str:
-    """Search a scenario as the command line asks for it, and say what was found.
+    """Search a scenario as the command line asks for it (see its options), and say what was found.
 
     Args:
-        others: further scenarios; see `optimize.search_space.cases.other_scenario`.
-        assignments: `PATH=VALUE` for these; the first scenario has them already.
-        seeds: of workloads, parted by commas.
-        start_from: scenarios and studies whose settings are evaluated after the baseline.
-        vary, jobs, asked: see `optimize.api.search.search`.
-        format: `table` for the answer in words, or `json`.
+        assignments: `PATH=VALUE` for `others`; the first scenario has them already.
+        asked: see `optimize.api.search.search`.
 
     Raises:
         ScenarioError: what was asked for cannot be done; found before anything is computed or written.
@@ -54,21 +50,13 @@ def run_search(
     check_not_set(space, scenario, values)
     start = [one for text in start_from for one in settings_of(text, space)]
     further = [other_scenario(text, values, space) for text in others]
-    configurations = asked["budget"] or (0 if asked["runs"] else CONFIGURATIONS)
-    tell_size(
-        scenario, asked["runs"] or configurations * (asked["replications"] or 1) * (1 + len(further)), jobs
-    )
+    each = (asked["replications"] or 1) * (1 + len(further))
+    tell_size(scenario, asked["runs"] or (asked["budget"] or CONFIGURATIONS) * each, jobs)
     began = time.monotonic()
     made = api.search(
-        scenario,
-        others=further,
-        seeds=seeds_of(seeds),
-        start=start,
-        vary=vary,
-        jobs=jobs,
-        progress=True,
-        **asked,
-    )
+        scenario, others=further, seeds=seeds_of(seeds), start=start, vary=vary, jobs=jobs,
+        progress=True, **asked,
+    )  # fmt: skip
     if format != "table":
         return printed(made.details, format)
     out, place = asked["out"], str(asked["storage"] or asked["out"] or "")
@@ -82,10 +70,7 @@ def run_search(
 
 
 def settings_of(subject: str, space: Space) -> list[Configuration]:
-    """Settings to start from: those of a scenario, or of each configuration on a study's front.
-
-    Args:
-        space: what is searched; everything else is passed over.
+    """Of what is searched, the settings of a scenario, or of each configuration on a study's front.
 
     Raises:
         ScenarioError: there is no such scenario or study, or it has nothing for what is searched.

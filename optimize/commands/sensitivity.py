@@ -58,17 +58,15 @@ def run_sensitivity(asked: SensitivityRequest) -> Sensitivity:
         picture_format(asked.plot)
         check_free(asked.plot)
     found = _of_study(asked) if is_study(asked.subject) else _of_scenario(asked)
-    pictures = [] if asked.plot is None else [asked.plot]
+    pictures = [asked.plot, asked.out and asked.out / "sensitivity.png"]
     if asked.out is not None:
         folder = own_folder(asked.out)
         write_json(folder / "sensitivity.json", found.to_dict())
         replace_text(folder / "sensitivity.csv", found.table().to_csv(index=False))
-        pictures.append(folder / "sensitivity.png")
-    if pictures:
+    for picture in filter(None, pictures):
         from gridtune.optimize.importance.picture import draw_sensitivity
 
-        for picture in pictures:
-            save(draw_sensitivity(found), picture)
+        save(draw_sensitivity(found), picture)
     return found
 
 
@@ -95,21 +93,14 @@ def _of_scenario(asked: SensitivityRequest) -> Sensitivity:
 
 
 def sensitivity_text(found: Sensitivity, width: int, *, every: bool = False) -> str:
-    """The parameters that matter most for each objective, or all of them.
-
-    Args:
-        every: whether to print every number of every parameter.
-    """
+    """The parameters that matter most for each objective, or `every` number of all of them."""
     method = METHODS[found.method]
     said = [f"{found.subject}: {method.title}, the parameters that matter most first"]
     for ranking in found.rankings:
         unit = ranking.objective.unit if method.unit_of_objective else ""
-        number = Objective(method.main, "minimize", unit)
-        told = [
-            f"{one['path']} {with_half(one[method.main], one[f'{method.main}_conf'], number)}"
-            for one in ranking.effects.head(FIRST).to_dict("records")
-            if one["active"]
-        ]
+        main, number = method.main, Objective(method.main, "minimize", unit)
+        first = ranking.effects.head(FIRST).to_dict("records")
+        told = [f"{e['path']} {with_half(e[main], e[f'{main}_conf'], number)}" for e in first if e["active"]]
         said.append(f"  {metric_label(ranking.objective)}: {ranking.reason or ', '.join(told)}")
     said += [f"±: half of the 95 % interval; {found.basis()}", *found.notes]
     if not every:
@@ -135,14 +126,12 @@ def _of_study(asked: SensitivityRequest) -> Sensitivity:
 
     for option in ("method", "samples", "replications", "jobs", "dask", "vary", "set"):
         if getattr(asked, option):
-            raise ScenarioError(
-                f"--{option}: {asked.subject} is a study; its evaluations are not simulated again"
-            )
+            why = f"{asked.subject} is a study; its evaluations are not simulated again"
+            raise ScenarioError(f"--{option}: {why}")
     kept = load(asked.subject)
     known = {objective.name: objective for objective in kept.archive.objectives}
     if not known.keys() >= set(asked.objectives):
         check_measured(asked.objectives, kept.settings.space, kept.settings.run_in)
         known = {objective.name: objective for objective in objectives_of(asked.objectives)}
-    return study_sensitivity(
-        kept, [known[name] for name in dict.fromkeys(asked.objectives) or known], asked.seed
-    )
+    names = dict.fromkeys(asked.objectives) or known
+    return study_sensitivity(kept, [known[name] for name in names], asked.seed)

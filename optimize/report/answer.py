@@ -7,52 +7,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
+from gridtune.optimize.report import numbers
 from gridtune.optimize.report.frame import BASELINE, Row, rows
 from gridtune.optimize.report.harms import all_harms, harms_text
-from gridtune.optimize.report.numbers import (
-    SAME,
-    UNKNOWN,
-    amount,
-    change,
-    change_text,
-    duration,
-    metric_label,
-    plain,
-)
-from gridtune.optimize.report.recommended import (
-    GUARDS,
-    change_groups,
-    infeasible,
-    is_main,
-    why_none,
-)
+from gridtune.optimize.report.numbers import SAME, UNKNOWN, metric_label, plain
+from gridtune.optimize.report.recommended import GUARDS, change_groups, infeasible, is_main, why_none
 from gridtune.plain_text import argument, counted, escaped
-from gridtune.scenarios.results.text import Styled, text_table, wrapped
+from gridtune.scenarios.results.text import LINES, Styled, text_table, wrapped
 
-LINES = 24
 TITLE = 14  # letters in a line of a column's title
 MAIN = "(large effect alone)"  # behind a change
 WORSE = "!"  # behind a change for the worse
 
 
 def answer(
-    front: Front,
-    width: int,
-    *,
-    study: str | None = "",
-    page: Path | None = None,
-    seconds: float | None = None,
+    front: Front, width: int, study: str | None = "", page: Path | None = None, seconds: float | None = None
 ) -> str:
-    """What a search prints when it ends.
+    """What a search that took so many seconds prints when it ends.
 
     Args:
         study: what `gridtune front` takes; empty where nothing is kept. None to say nothing of what to type.
-        seconds: that it took.
     """
     top = wrapped([heading(front, seconds)], width)
     steps = [] if study is None else _next_steps(front, study, page)
@@ -78,7 +58,7 @@ def heading(front: Front, seconds: float | None = None) -> str:
     runs = archive.simulated or each * max(len(archive.cases), 1)
     tried = len(archive.evaluations) + len(archive.failed)
     facts = [counted(tried, "configuration"), counted(runs, "run")]
-    facts += [] if seconds is None else [duration(seconds)]
+    facts += [] if seconds is None else [numbers.duration(seconds)]
     text = f"{archive.heading}: {', '.join(facts)}"
     if archive.recommendations:
         return text
@@ -119,10 +99,10 @@ def comparison_table(front: Front, width: int) -> str:
 def _cell(row: Row, objective: Objective) -> tuple[str, str]:
     """The value of an objective, and what it changes by against the baseline; "" for the baseline."""
     mean, gap, shown = row.mean(objective), row.differences.get(objective.name), plain(objective)
-    value = amount(mean if shown is objective else 10**mean, shown)
+    value = numbers.amount(mean if shown is objective else 10**mean, shown)
     if gap is None:
         return value, ""
-    told = change(gap, row.baseline(objective), objective)
+    told = numbers.change(gap, row.baseline(objective), objective)
     better = row.better(objective)
     if told == SAME or better is None:
         return value, f"({told})"
@@ -132,11 +112,10 @@ def _cell(row: Row, objective: Objective) -> tuple[str, str]:
 def _aligned(column: Sequence[tuple[str, str]], values: bool) -> list[str]:
     """Cells of an objective: values below values, changes below changes."""
     wide = max(len(value) for value, _ in column)
-    texts = []
-    for value, gap in column:
-        text = f"{value:>{wide}} {gap}".rstrip() if values or not gap else str(gap)
-        texts.append(Styled(text, gap.style) if isinstance(gap, Styled) else text)
-    return texts
+    return [
+        Styled(f"{value:>{wide}} {gap}".rstrip() if values or not gap else gap, getattr(gap, "style", ""))
+        for value, gap in column
+    ]
 
 
 def legend(front: Front) -> list[str]:
@@ -156,30 +135,24 @@ def legend(front: Front) -> list[str]:
     return [f"  {line}." for line in lines if line]
 
 
-def _fitted(
-    advice: Sequence[Recommendation], room: int, width: int, titled: bool
-) -> tuple[list[str], list[str]]:
+def _fitted(advice: Sequence[Recommendation], room: int, width: int, titled: bool) -> list[list[str]]:
     """What the recommendations make worse, and what they change, each shortened until all fit.
 
     The longest are shortened first; what room that leaves over is filled, by harm first.
     """
-    harm = [_harm_shapes(one, width) for one in advice]
-    changes = [_shapes(one, width, titled) for one in advice]
-    blocks = [*harm, *changes]
-    at = [0] * len(blocks)
+    blocks = [_harm_shapes(one, width) for one in advice] + [_shapes(one, width, titled) for one in advice]
+    left = [list(shapes) for shapes in blocks]  # the first is shown
 
-    def total() -> int:
-        return sum(len(shapes[k]) for shapes, k in zip(blocks, at, strict=True))
+    def spare() -> int:
+        return room - sum(len(shapes[0]) for shapes in left)
 
-    while total() > room and any(k + 1 < len(shapes) for shapes, k in zip(blocks, at, strict=True)):
-        able = [i for i in reversed(range(len(blocks))) if at[i] + 1 < len(blocks[i])]
-        at[max(able, key=lambda i: len(blocks[i][at[i]]))] += 1
-    for i, shapes in enumerate(blocks):
-        rest = room - total() + len(shapes[at[i]])
-        at[i] = next((k for k, shape in enumerate(shapes) if len(shape) <= rest), at[i])
-    told = [shapes[k] for shapes, k in zip(blocks, at, strict=True)]
-    first, second = told[: len(harm)], told[len(harm) :]
-    return [line for lines in first for line in lines], [line for lines in second for line in lines]
+    while spare() < 0 and (able := [shapes for shapes in reversed(left) if len(shapes) > 1]):
+        max(able, key=lambda shapes: len(shapes[0])).pop(0)
+    for every, shapes in zip(blocks, left, strict=True):
+        rest = spare() + len(shapes[0])
+        shapes[:] = [shape for shape in every if len(shape) <= rest] or shapes
+    told = [shapes[0] for shapes in left]
+    return [list(chain(*told[: len(advice)])), list(chain(*told[len(advice) :]))]
 
 
 def changes_text(one: Recommendation, width: int) -> list[str]:
@@ -189,45 +162,41 @@ def changes_text(one: Recommendation, width: int) -> list[str]:
 
 def _harm_shapes(one: Recommendation, width: int) -> list[list[str]]:
     """What a recommendation makes worse, each shorter than the one before: all of it, then less is named."""
-    named = range(max(len(all_harms(one)), 1), 0, -1)
+    named = range(len(all_harms(one)) or 1, 0, -1)
     return _shorter(wrapped(harms_text(one, most), width) for most in named)
 
 
 def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:
     """What it changes, each shorter than the one before: in lines, in running text, then fewer changes.
 
-    Args:
-        titled: whether its title is told elsewhere.
+    Its title is left out where it is told elsewhere (`titled`).
     """
     groups = change_groups(one.changes)
     wide = max(map(len, groups), default=0)
     lines = [f"{path:<{wide}}  {_group_text(path, group)}" for path, group in groups.items()]
     lines = lines or ["nothing: keep the baseline"]
     running = [" ".join(line.split()) for line in lines]
-    shapes = [[*([] if titled else [one.title]), *lines], ["; ".join(running)]]
+    shapes = [lines if titled else [one.title, *lines], ["; ".join(running)]]
     for shown in range(len(running) - 1, 0, -1):
         more = f"and {counted(len(running) - shown, 'more change')}"
         shapes.append(["; ".join([*running[:shown], more])])
-    made = []
-    for shape in shapes:
-        first, *rest = wrapped((f"     {line}" for line in shape), width)
-        made.append([f"  {one.letter}  {first[5:]}", *rest])
-    return _shorter(made)
+    texts = (wrapped((f"     {line}" for line in shape), width) for shape in shapes)
+    return _shorter([f"  {one.letter}  {first[5:]}", *rest] for first, *rest in texts)
 
 
 def _shorter(shapes: Iterable[list[str]]) -> list[list[str]]:
-    """Those of these lines that are fewer than all before."""
-    made: list[list[str]] = []
+    """Those of these lines that are fewer than all before, the most first."""
+    fewest: dict[int, list[str]] = {}
     for lines in shapes:
-        if not made or len(lines) < len(made[-1]):
-            made.append(lines)
-    return made
+        if len(lines) < min(fewest, default=len(lines) + 1):
+            fewest[len(lines)] = lines
+    return list(fewest.values())
 
 
 def _group_text(path: str, group: Sequence[ParameterChange]) -> str:
     """What changes in a group: the choice, then its parameters by their last names."""
     names = ["" if one.path == path else f"{one.path.rpartition('.')[2]} " for one in group]
-    texts = [f"{name}{change_text(one)}" for name, one in zip(names, group, strict=True)]
+    texts = [f"{name}{numbers.change_text(one)}" for name, one in zip(names, group, strict=True)]
     return f"{', '.join(texts)}{f'  {MAIN}' if is_main(group) else ''}"
 
 
@@ -236,8 +205,7 @@ def caveats(front: Front) -> list[str]:
     told = []
     for metric, (one, many, option) in GUARDS.items():
         guards = [guard for guard in front.archive.constraints if guard.metric == metric]
-        count = len(infeasible(front, guards)) if guards else 0
-        if count:
+        if count := len(infeasible(front, guards)):
             told.append(f"{count} {one if count == 1 else many} than the baseline ({option})")
     excluded = [f"Excluded: {', '.join(told)}"] if told else []
     if later := ", ".join(map(str, sorted(front.archive.broken))):
@@ -248,15 +216,15 @@ def caveats(front: Front) -> list[str]:
 
 
 def _next_steps(front: Front, study: str, page: Path | None) -> list[str]:
-    """What to type next."""
     if not study:
         return ["Nothing was saved: give `--out DIR` to look at the front and use a configuration."]
     study = argument(study)
     if not front.on_front:
         return [f"What comes nearest: gridtune front {study}"]
-    advice = [one.letter for one in front.archive.recommendations[:1]]
-    steps = {f"{one} in detail": f"gridtune front {study} --export-diff {one}" for one in advice}
-    steps |= {f"Use {one}": f"gridtune front {study} --export {one} > {one.lower()}.toml" for one in advice}
+    steps = {}
+    for one in [advice.letter for advice in front.archive.recommendations[:1]]:
+        steps[f"{one} in detail"] = f"gridtune front {study} --export-diff {one}"
+        steps[f"Use {one}"] = f"gridtune front {study} --export {one} > {one.lower()}.toml"
     steps[f"Pareto front ({len(front.on_front)})"] = f"gridtune front {study}"
     if page:
         steps["Pictures"] = str(page)

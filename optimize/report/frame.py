@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -20,39 +20,25 @@ from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Failed, Objective, Value
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.compare import signs
-from gridtune.optimize.report.numbers import (
-    amount,
-    as_objective,
-    metric_label,
-    path_label,
-    setting,
-    with_half,
-)
+from gridtune.optimize.report import numbers
 from gridtune.optimize.report.recommended import GUARDS
 from gridtune.optimize.search_space.constraints import Bounded, feasible, tightest
 from gridtune.scenarios.results.frames import columns_of_values
 
 BASELINE, ON_FRONT, DOMINATED, INFEASIBLE, FAILED = "baseline", "front", "dominated", "infeasible", "failed"
 TITLE = 16  # letters in a line of a title
-Estimates = Mapping[str, Estimate] | None
 STATES = (BASELINE, ON_FRONT, DOMINATED, INFEASIBLE, FAILED)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A configuration of a study, with all that a report says of it.
-
-    Attributes:
-        member: whether it is among the members of the front.
-        advice: the recommendation that it is; None if it is none.
-        on_front: whether it is on the Pareto front, or equals in every run a configuration that is.
-    """
+    """A configuration of a study, with all that a report says of it."""
 
     front: Front
     entry: Evaluation | Failed
-    member: bool = False
-    advice: Recommendation | None = None
-    on_front: bool = False
+    member: bool  # of the front
+    advice: Recommendation | None  # what it is recommended as
+    on_front: bool  # or equals in every run a configuration that is
 
     @property
     def number(self) -> int:
@@ -61,7 +47,7 @@ class Row:
 
     @property
     def stand(self) -> int:
-        """Number of the configuration that stands for it: its own, or of an earlier one that it equals."""
+        """See `Front.stand`."""
         return self.front.stand(self.number)
 
     @property
@@ -69,11 +55,10 @@ class Row:
         """The entry; None if it failed."""
         return self.entry if isinstance(self.entry, Evaluation) else None
 
-    @cached_property
+    @property
     def is_baseline(self) -> bool:
         """Whether it is the scenario's own configuration."""
-        standing = self.front.archive.standing
-        return standing is not None and standing.number == self.number
+        return self.evaluation is not None and self.front.archive.baseline == self.number
 
     @cached_property
     def state(self) -> str:
@@ -88,9 +73,9 @@ class Row:
     def feasible(self) -> bool:
         """Whether it keeps all constraints; what failed does not."""
         archive, one = self.front.archive, self.evaluation
-        if one is not None and self.member:
-            return keeps(one, archive.constraints)
-        return one is not None and feasible(one, archive.constraints) and self.number not in archive.broken
+        if one is None or self.member:
+            return one is not None and keeps(one, archive.constraints)
+        return feasible(one, archive.constraints) and self.number not in archive.broken
 
     @property
     def chance(self) -> float | None:
@@ -106,8 +91,7 @@ class Row:
     def confirmation_replications(self) -> int:
         """Runs by which a recommendation was compared with the baseline; of the baseline, with the first."""
         beside = self.front.archive.recommendations if self.is_baseline else ()
-        advice = self.advice or next(iter(beside), None)
-        return advice.replications if advice else 0
+        return getattr(self.advice or next(iter(beside), None), "replications", 0)
 
     @property
     def name(self) -> str:
@@ -118,11 +102,6 @@ class Row:
     def values(self) -> dict[str, Value]:
         """Its parameters by path; of the baseline what the scenario has."""
         return {**self.front.archive.present, **self.entry.values} if self.is_baseline else self.entry.values
-
-    def plain(self, objective: Objective) -> Estimate | None:
-        """The plain mean of an objective in validation runs, else in those of the search; None if unknown."""
-        one = self.evaluation
-        return one.estimates.get(objective.name) if one else None
 
     @cached_property
     def differences(self) -> dict[str, Difference]:
@@ -136,18 +115,13 @@ class Row:
         return {one.metric.name: one.difference for one in known}
 
     def mean(self, objective: Objective) -> float:
-        """What is expected of an objective, in its unit: the one value that every report shows.
-
-        A recommendation differs from the baseline by what its confirmation says.
-        """
+        """What is expected of an objective, in its unit: the one value that every report shows."""
         standing = self.front.archive.standing
         if self.advice is not None and standing is not None:
-            gap = self.advice.objectives[objective.name].difference
-            return self.front.value(standing.number, objective) + gap.mean
+            return self.front.value(standing.number, objective) + self.differences[objective.name].mean
         if self.stand in self.front.means:
             return self.front.value(self.stand, objective)
-        found = self.plain(objective)
-        return nan if found is None else found.mean
+        return self.evaluation.estimates[objective.name].mean if self.evaluation else nan
 
     def baseline(self, objective: Objective) -> float:
         """What is expected of the baseline, of which a difference is known."""
@@ -158,30 +132,14 @@ class Row:
         gap = self.differences.get(objective.name)
         return None if gap is None or not gap.mean else (gap.mean > 0) == (objective.direction == "maximize")
 
-    def tightest(self, constraint: Constraint) -> Bounded | None:
-        """What is nearest to the bound, of all cases; None if it failed."""
-        one = self.evaluation
-        return tightest(constraint, one.validated_cases or one.cases) if one else None
 
-
-@dataclass(frozen=True)
-class Column:
-    """A column of the frame.
-
-    Attributes:
-        name: in CSV and the Python API.
-        title: in tables of text; empty where they do not show it.
-        text: of a row, in tables of text; made of the value if left out.
-    """
+class Column(NamedTuple):
+    """A column of the frame: `name` and `value` in CSV and the Python API, the others in tables of text."""
 
     name: str
     value: Callable[[Row], Any]
-    title: str = ""
-    text: Callable[[Row], str] | None = None
-
-
-def _p(row: Row) -> str:
-    return "-" if row.chance is None else f"{row.chance:.2f}"
+    title: str = ""  # empty where tables do not show it
+    text: Callable[[Row], str] | None = None  # made of the value if left out
 
 
 def _runs(row: Row) -> str:
@@ -197,19 +155,16 @@ HEAD = (
     Column("on_front", lambda row: row.on_front),
 )
 TAIL = (
-    Column("probability_non_dominated", lambda row: row.chance, "P", _p),
+    Column("probability_non_dominated", lambda row: row.chance, "P",
+           lambda row: "-" if row.chance is None else f"{row.chance:.2f}"),
     Column("replications", lambda row: getattr(row.evaluation, "replications", 0)),
-    Column(
-        "validation_replications",
-        lambda row: getattr(row.evaluation, "validation_replications", 0),
-        "runs",
-        _runs,
-    ),
+    Column("validation_replications", lambda row: getattr(row.evaluation, "validation_replications", 0),
+           "runs", _runs),
     Column("confirmation_replications", lambda row: row.confirmation_replications),
     Column("equivalents", lambda row: len(row.equals)),
     Column("feasible", lambda row: row.feasible),
     Column("failure", lambda row: row.entry.reason if isinstance(row.entry, Failed) else ""),
-)
+)  # fmt: skip
 
 
 def _part(name: str, find: Callable[[Row], Any], part: str) -> Column:
@@ -217,16 +172,16 @@ def _part(name: str, find: Callable[[Row], Any], part: str) -> Column:
     return Column(name, lambda row: getattr(find(row), part, None))
 
 
-def _plain(metric: str, suffix: str, known: Callable[[Evaluation], Estimates], at: str = "") -> list[Column]:
+def _plain(
+    metric: str, kind: str, known: Callable[[Evaluation], Mapping[str, Estimate] | None], at: str = ""
+) -> list[Column]:
     """The plain mean of a metric, and its standard error."""
 
     def find(row: Row) -> Estimate | None:
         return (known(row.evaluation) or {}).get(metric) if row.evaluation else None
 
-    return [
-        _part(f"{metric}{suffix}{at}", find, "mean"),
-        _part(f"{metric}{suffix}_se{at}", find, "standard_error"),
-    ]
+    parts = {"": "mean", "_se": "standard_error"}
+    return [_part(f"{metric}_{kind}{suffix}{at}", find, part) for suffix, part in parts.items()]
 
 
 def _of_objective(one: Objective) -> list[Column]:
@@ -238,50 +193,50 @@ def _of_objective(one: Objective) -> list[Column]:
     def text(row: Row) -> str:
         if row.evaluation is None:
             return "-"
-        found, estimate = gap(row), row.plain(one)
+        found = gap(row)
         half = found.half if found else None
-        if found is None and estimate and not row.front.archive.standing:
-            half = estimate.standard_error
-        return with_half(row.mean(one), half, one)
+        if found is None and not row.front.archive.standing:
+            half = row.evaluation.estimates[one.name].standard_error
+        return numbers.with_half(row.mean(one), half, one)
 
     return [
-        Column(one.name, lambda row: row.mean(one), metric_label(one, TITLE), text),
+        Column(one.name, lambda row: row.mean(one), numbers.metric_label(one, TITLE), text),
         _part(f"{one.name}_difference", gap, "mean"),
-        _part(f"{one.name}_difference_low", gap, "low"),
-        _part(f"{one.name}_difference_high", gap, "high"),
-        *_plain(one.name, "_search", lambda known: known.objectives),
-        *_plain(one.name, "_validated", lambda known: known.validated),
+        *(_part(f"{one.name}_difference_{end}", gap, end) for end in ("low", "high")),
+        *_plain(one.name, "search", lambda known: known.objectives),
+        *_plain(one.name, "validated", lambda known: known.validated),
     ]
 
 
 def _of_constraint(one: Constraint, several: bool) -> list[Column]:
     """The columns of a constraint: what is nearest to the bound, and in which case."""
-    metric = as_objective(one)
+    metric = numbers.as_objective(one)
+
+    def nearest(row: Row) -> Bounded | None:
+        known = row.evaluation
+        return tightest(one, known.validated_cases or known.cases) if known else None
 
     def value(row: Row) -> Estimate | None:
-        known = row.tightest(one)
-        return known.value if known else None
+        return getattr(nearest(row), "value", None)
 
     def text(row: Row) -> str:
-        known = row.tightest(one)
+        known = nearest(row)
         if known is None:
             return "-"
-        broken = " broken" if known.excess > 0 else ""
-        return f"{with_half(known.value.mean, known.value.standard_error, metric)}{known.whose}{broken}"
+        tail = f"{known.whose}{' broken' * (known.excess > 0)}"
+        return f"{numbers.with_half(known.value.mean, known.value.standard_error, metric)}{tail}"
 
-    title = f"{metric_label(metric, TITLE)}\n{one.relation} {amount(one.bound, metric)}"
-    made = [
-        Column(str(one), lambda row: getattr(value(row), "mean", None), title, text),
-        _part(f"{one}_se", value, "standard_error"),
-    ]
-    return [*made, _part(f"{one}_scenario", lambda row: row.tightest(one), "case")] if several else made
+    title = f"{numbers.metric_label(metric, TITLE)}\n{one.relation} {numbers.amount(one.bound, metric)}"
+    mean = _part(str(one), value, "mean")._replace(title=title, text=text)
+    made = [mean, _part(f"{one}_se", value, "standard_error")]
+    return [*made, _part(f"{one}_scenario", nearest, "case")] if several else made
 
 
 def _of_case(metric: str, case: str) -> list[Column]:
     """The plain means of a metric in one of several scenarios."""
     return [
-        *_plain(metric, "_search", lambda one: one.cases.get(case), f"@{case}"),
-        *_plain(metric, "_validated", lambda one: (one.validated_cases or {}).get(case), f"@{case}"),
+        *_plain(metric, "search", lambda one: one.cases.get(case), f"@{case}"),
+        *_plain(metric, "validated", lambda one: (one.validated_cases or {}).get(case), f"@{case}"),
     ]
 
 
@@ -290,31 +245,20 @@ def columns(front: Front) -> list[Column]:
     archive = front.archive
     own = [column for one in front.objectives for column in _of_objective(one)]
     bound = [column for one in archive.constraints for column in _of_constraint(one, len(archive.cases) > 1)]
-    measured = dict.fromkeys(one.name for one in (*front.objectives, *map(as_objective, archive.constraints)))
-    apart = [column for case in archive.cases for name in measured for column in _of_case(name, case)]
+    named = dict.fromkeys([e.name for e in front.objectives] + [e.metric for e in archive.constraints])
+    apart = [column for case in archive.cases for name in named for column in _of_case(name, case)]
     return [*HEAD, *own, *bound, *TAIL, *apart]
 
 
 def rows(front: Front, states: Sequence[str] = STATES) -> list[Row]:
-    """The configurations in these states: baseline, recommendations, then by the first objective.
-
-    Args:
-        states: of `STATES`; recommended configurations are there in any state but `FAILED`.
-    """
+    """The configurations that are recommended or in these states: baseline, recommendations, the best."""
     archive = front.archive
-    members = {one.number for one in front.members}
+    members, on_front = ({one.number for one in some} for some in (front.members, front.on_front))
     advice = {one.number: one for one in reversed(archive.recommendations)}
-    on_front = {one.number for one in front.on_front}
     entries: list[Evaluation | Failed] = [*archive.evaluations, *archive.failed]
     made = [
-        Row(
-            front,
-            one,
-            one.number in members,
-            advice.get(one.number),
-            front.stand(one.number) in on_front,
-        )
-        for one in entries
+        Row(front, e, e.number in members, advice.get(e.number), front.stand(e.number) in on_front)
+        for e in entries
     ]
     turned = signs(front.objectives)
 
@@ -327,12 +271,7 @@ def rows(front: Front, states: Sequence[str] = STATES) -> list[Row]:
 
 
 def frame(front: Front, some: Sequence[Row] | None = None, *, metrics: bool = True) -> pd.DataFrame:
-    """The frame, a row for each configuration by `number`.
-
-    Args:
-        some: which configurations; all if left out.
-        metrics: whether to add the means of all other metrics.
-    """
+    """The frame, a row for each configuration (all, or `some`) by `number`; `metrics` adds other metrics."""
     some = rows(front) if some is None else some
     shown = columns(front)
     told = pd.DataFrame({one.name: [one.value(row) for row in some] for one in shown})
@@ -340,7 +279,7 @@ def frame(front: Front, some: Sequence[Row] | None = None, *, metrics: bool = Tr
     told = told.drop(columns=[name for name in told if name not in fixed and told[name].isna().all()])
     told["state"] = pd.Categorical(told["state"], STATES)
     told["probability_non_dominated"] = told["probability_non_dominated"].astype(float)
-    parts = [told, pd.DataFrame(columns_of_values([row.values for row in some], _parameters(some)))]
+    parts = [told, pd.DataFrame(columns_of_values([row.values for row in some], _paths(some)))]
     if metrics:
         each = pd.DataFrame([row.evaluation.metrics if row.evaluation else {} for row in some])
         parts.append(each[[name for name in each if not any(name in one for one in parts)]])
@@ -349,9 +288,9 @@ def frame(front: Front, some: Sequence[Row] | None = None, *, metrics: bool = Tr
     return table
 
 
-def _parameters(some: Iterable[Row]) -> list[str]:
+def _paths(some: Iterable[Row]) -> dict[str, None]:
     """Paths that any of these rows sets, in order of appearance."""
-    return list(dict.fromkeys(path for row in some for path in row.entry.values))
+    return dict.fromkeys(path for row in some for path in row.entry.values)
 
 
 def texts(front: Front, some: Sequence[Row]) -> tuple[list[str], list[list[str]], list[int]]:
@@ -364,9 +303,9 @@ def texts(front: Front, some: Sequence[Row]) -> tuple[list[str], list[list[str]]
     if all(row.state != INFEASIBLE for row in some):
         idle |= {str(one) for one in front.archive.constraints if one.metric in GUARDS}
     own = [one for one in columns(front) if one.title and one.name not in idle]
-    held = {path: [row.values.get(path) for row in some] for path in _parameters(some)}
+    held = {path: [row.values.get(path) for row in some] for path in _paths(some)}
     paths = [path for path, values in held.items() if len({(type(one), one) for one in values}) > 1]
-    cells = [[one.text(row) if one.text else setting(one.value(row)) for row in some] for one in own]
-    cells += [[*map(setting, held[path])] for path in paths]
-    titles = [*(one.title for one in own), *(path_label(path, paths, TITLE) for path in paths)]
+    cells = [[one.text(row) if one.text else numbers.setting(one.value(row)) for row in some] for one in own]
+    cells += [[*map(numbers.setting, held[path])] for path in paths]
+    titles = [*(one.title for one in own), *(numbers.path_label(path, paths, TITLE) for path in paths)]
     return titles, [list(row) for row in zip(*cells, strict=True)], [0, *range(len(own), len(titles))]

@@ -20,11 +20,10 @@ def all_harms(one: Recommendation) -> list[Harm]:
     found = []
     for change in one.objectives.values():
         start, to, metric = change.start, change.to, change.metric
-        low, high = change.difference.low, change.difference.high
-        if low is None or high is None:
-            low = high = to - start
+        gap = change.difference
+        low, high = (to - start if end is None else end for end in (gap.low, gap.high))
         if is_logarithm(metric):
-            low, high = (10 ** (start + gap) - 10**start for gap in (low, high))
+            low, high = (10 ** (start + end) - 10**start for end in (low, high))
             start, to, metric = 10**start, 10**to, plain(metric)
         worse = change.significant and not change.better and much(start, to - start)
         if worse and metric.name not in told:
@@ -79,8 +78,7 @@ def harm_text(one: Harm) -> str:
     where = f" (in {one.case}{', log as it is' * one.replay})" if one.case else where
     where += f" ({100 * one.part:.0f} % of runs)" if one.part is not None else ""
     if name.percent:
-        size = f"{abs(100 * gap):.2g}" if abs(gap) < LEAST_HARM else f"{abs(100 * gap):.0f}"
-        return f"{name} {size} points {way}{where}"
+        return f"{name} {abs(100 * gap):.{'2g' if abs(gap) < LEAST_HARM else '0f'}} points {way}{where}"
     if one.baseline <= 0 or one.mean / one.baseline >= MANY:
         metric = Objective(one.metric, "minimize", one.unit)
         return f"{name} {amount(one.baseline, metric)} -> {amount(one.mean, metric)}{where}"

@@ -50,11 +50,7 @@ def as_objective(one: Constraint) -> Objective:
 
 
 def metric_label(metric: Objective, width: int = 0) -> str:
-    """A metric as people write it, with its unit unless its name or values say it.
-
-    Args:
-        width: letters after which a line is broken; 0 for one line.
-    """
+    """A metric as people write it, with its unit unless its name or values say it; in lines of `width`."""
     known = label(metric.name)
     unit = metric.unit if metric.unit not in ("", "s", *known.name.split()) else ""
     detail = ", ".join(filter(None, (known.detail, unit)))
@@ -71,11 +67,8 @@ def folded(text: str, width: int) -> str:
 def path_label(path: str, paths: Sequence[str], width: int = 0) -> str:
     """A parameter's last name where that says what it is; else its whole path.
 
-    `availability_epsilon` says it; `sdj` and `kind` do not, nor what two paths end in.
-
-    Args:
-        paths: that it must be told from.
-        width: letters after which a line is broken at a dot; 0 for one line.
+    `availability_epsilon` says it; `sdj` and `kind` do not, nor what two of these paths end in. A path is
+    broken at a dot where it is wider than `width` (unless that is 0).
     """
     last = path.rpartition(".")[2]
     if "_" in last and sum(other.rpartition(".")[2] == last for other in paths) == 1:
@@ -86,6 +79,12 @@ def path_label(path: str, paths: Sequence[str], width: int = 0) -> str:
             lines.append("")
         lines[-1] += part
     return "\n".join(lines)
+
+
+def scale(value: float, metric: Objective, percent: str = " %") -> tuple[float, str]:
+    """What to divide values like this one by for people, and what stands behind the number then."""
+    shares = label(metric.name).percent
+    return (0.01, percent) if shares else scale_of(value, metric.unit, metric.name)
 
 
 def amount(value: float, metric: Objective) -> str:
@@ -99,8 +98,7 @@ def with_half(value: float, half: float | None, metric: Objective) -> str:
     """A value and half of its interval, to the second digit of that: `1.35 ± 0.02`."""
     if not half or not isfinite(half) or not isfinite(value):
         return amount(value, metric)
-    percent = label(metric.name).percent
-    size, tail = (0.01, " %") if percent else scale_of(max(abs(value), half), metric.unit, metric.name)
+    size, tail = scale(max(abs(value), half), metric)
     places = min(max(1 - floor(log10(half / size)), 0), 9)
     return f"{value / size:.{places}f} ± {half / size:.{places}f}{tail}"
 
@@ -117,9 +115,7 @@ def in_words(one: Change) -> str:
         remark = " in every run" if gap.pairs else " (no noise was seen)"
     else:
         values += (gap.low, gap.high) if gap.mean > 0 else (-gap.high, -gap.low)
-    size, tail = 0.01, " points"
-    if not label(one.metric.name).percent:
-        size, tail = scale_of(max(map(abs, values)), one.metric.unit, one.metric.name)
+    size, tail = scale(max(map(abs, values)), one.metric, " points")
     mean, *ends = (human(value / size) for value in values)
     interval = f" ({' to '.join(ends)})" if ends else ""
     return f"{name} {way} by {mean}{tail}{interval}{remark}"

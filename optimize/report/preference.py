@@ -31,18 +31,13 @@ def preferred(text: str, front: Front) -> list[Evaluation]:
     for name in (*weights, *(one.metric for one in limits)):
         if name not in names:
             raise ScenarioError(f"--prefer {name:.60}: not an objective, which are {', '.join(names)}")
+    if not front.on_front:
+        return []
     costs = front.costs(front.on_front)
-    values = costs * signs(front.objectives)
-    left = [
-        k
-        for k, row in enumerate(values)
-        if all(one.excess(row[names.index(one.metric)]) <= 0 for one in limits)
-    ]
-    if left:
-        weight = np.array([weights.get(name, 0.0 if weights else 1.0) for name in names])
-        losses = shares(costs) @ (weight / weight.max())
-        left.sort(key=losses.tolist().__getitem__)
-    return [front.on_front[k] for k in left]
+    values = [dict(zip(names, row, strict=True)) for row in costs * signs(front.objectives)]
+    weight = np.array([weights.get(name, 0.0 if weights else 1.0) for name in names])
+    order = np.argsort(shares(costs) @ (weight / weight.max()), kind="stable")
+    return [front.on_front[k] for k in order if all(one.excess(values[k][one.metric]) <= 0 for one in limits)]
 
 
 def _parsed(text: str) -> tuple[list[Constraint], dict[str, float]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from math import inf
 from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
@@ -21,16 +22,10 @@ HEARTBEAT = 10.0  # s between two plain lines, at least
 
 
 class Progress:
-    """Hears how a search goes: a plain line every `period` seconds at most, for logs and pipes.
+    """Hears how a search goes: a plain line every `period` seconds at most; nothing without a stream."""
 
-    Args:
-        stream: for the lines; silent without one.
-    """
-
-    _stream: TextIO | None = None
     _total, _bound = 0, ""
-    _said: float | None = None
-    _ends: float | None = None
+    _said, _ends = -inf, inf
     _timed: tuple[float, int] | None = None  # when how much was done
     _pace: float | None = None  # s for each
 
@@ -41,7 +36,7 @@ class Progress:
         """A phase begins, which ends after so many seconds at the latest; a total of 0 is not known."""
         self.finish()
         self._phase, self._total = phase, total
-        self._ends = None if seconds is None else time.monotonic() + seconds
+        self._ends = inf if seconds is None else time.monotonic() + seconds
         self._timed, self._pace, self._bound = None, None, ""
         self._show(done, "")
 
@@ -57,10 +52,10 @@ class Progress:
         began, first = self._timed
         if first < done:
             self._pace = (time.monotonic() - began) / (done - first)
-        left = [] if self._ends is None else [self._ends - time.monotonic()]
+        left = self._ends - time.monotonic() if self._ends < inf else inf
         if self._pace is not None and done < self._total:
-            left.append(self._pace * (self._total - done))
-        rest = f"{self._bound}{duration(max(min(left), 0.0))} left" if left else ""
+            left = min(left, self._pace * (self._total - done))
+        rest = f"{self._bound}{duration(max(left, 0.0))} left" if left < inf else ""
         failed = f"{failures} failed" if failures else ""
         self._show(done, ", ".join(filter(None, (rest, failed, best))))
 
@@ -73,10 +68,8 @@ class Progress:
         """The last phase is over."""
 
     def _show(self, done: int, details: str) -> None:
-        if self._stream is None:
-            return
         now = time.monotonic()
-        if self._said is None or now - self._said >= self._period:
+        if self._stream is not None and now - self._said >= self._period:
             self._said = now
             self.note(self._line(done, details))
 
@@ -115,15 +108,11 @@ class LiveLine(Progress):
 
 
 def progress_of(wanted: bool | None = True, stream: TextIO | None = None) -> Progress:
-    """Who hears how it goes: a live line on a terminal, else plain lines now and then, or nobody.
-
-    Args:
-        wanted: whether somebody hears it; on a terminal only if None.
-    """
+    """A live line on a terminal, else plain lines: not if `wanted` is None, and nothing at all if False."""
     stream = stream or sys.stderr
-    if wanted or (wanted is None and stream.isatty()):
-        return LiveLine(stream) if stream.isatty() else Progress(stream)
-    return Progress()
+    if stream.isatty():
+        return LiveLine(stream) if wanted is not False else Progress()
+    return Progress(stream if wanted else None)
 
 
 class Best:
@@ -131,7 +120,7 @@ class Best:
 
     def __init__(self, objectives: Sequence[Objective]) -> None:
         self._objectives, self._signs = tuple(objectives), signs(objectives)
-        self._costs = np.full(len(objectives), np.inf)
+        self._costs = np.full(len(objectives), inf)
         self.baseline: Evaluation | None = None
 
     def add(self, evaluation: Evaluation) -> None:

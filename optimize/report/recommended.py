@@ -7,15 +7,9 @@ from collections.abc import Mapping, Sequence
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import Front, keeps
-from gridtune.optimize.records.evaluations import (
-    EXCESS_LOSS,
-    EXCESS_WAIT,
-    Archive,
-    Constraint,
-    Evaluation,
-    Value,
-)
+from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Archive, Constraint, Evaluation
 from gridtune.optimize.records.recommendation import ParameterChange, Refusal
+from gridtune.optimize.records.values import Value
 from gridtune.optimize.report.harms import harm_text
 from gridtune.optimize.search_space.constraints import excesses, feasible, violation
 from gridtune.plain_text import counted
@@ -32,8 +26,8 @@ MOST_OF_IT = 0.5  # share of a recommendation's effect, from which a change is m
 def infeasible(front: Front, some: Sequence[Constraint] | None = None) -> list[Evaluation]:
     """Configurations that break a constraint (of `some`) in the search, the nearest to keeping all first."""
     constraints = front.archive.constraints if some is None else some
-    broken = [(violation(excesses(constraints, one.cases)), one) for one in front.archive.evaluations]
-    return [one for amount, one in sorted(broken, key=lambda pair: (pair[0], pair[1].number)) if amount > 0]
+    amounts = [(violation(excesses(constraints, one.cases)), one) for one in front.archive.evaluations]
+    return [one for amount, one in sorted(amounts, key=lambda pair: pair[0]) if amount > 0]
 
 
 def changed_values(front: Front, values: Mapping[str, Value]) -> list[ParameterChange]:
@@ -51,28 +45,27 @@ def why_none(front: Front) -> str:
     archive = front.archive
     if not archive.evaluations:
         return "No configuration could be evaluated."
-    broken = {number: one.metrics for number, one in archive.refusals.items() if one.metrics}
-    if broken:
-        number, (metric, *_) = next(iter(broken.items()))
+    refused = {number: one.metrics[0] for number, one in archive.refusals.items() if one.metrics}
+    if refused:
+        number, metric = next(iter(refused.items()))
         option = GUARDS[metric][2] if metric in GUARDS else ""
         allowed = f" (A new search with `{option}` accepts that.)" if option else ""
-        others = counted(len(broken) - 1, "other was", "others were")
-        also = f" {others} refused, too." if len(broken) > 1 else ""
+        others = counted(len(refused) - 1, "other was", "others were")
+        also = f" {others} refused, too." if len(refused) > 1 else ""
         return (
             f"Configuration {number} was better in the search, but {refusal(archive, number)}. So nothing is "
             f"recommended.{also} {LONGER}.{allowed}"
         )
     if not front.on_front:
         if archive.constraints:
-            rules = ", ".join(map(str, archive.constraints))
-            return f"No configuration keeps the constraints ({rules}). Relax one or search longer."
+            broken = ", ".join(map(str, archive.constraints))
+            return f"No configuration keeps the constraints ({broken}). Relax one or search longer."
         return "No configuration has finite values of all objectives. Choose other objectives."
     if archive.standing is None:
         return "The study has no baseline to compare with, so nothing is recommended. Choose from the front."
     if len(archive.evaluations) == 1 and not archive.failed:
         return f"Only the baseline was evaluated before the search ended. {LONGER}."
-    runs = [one.replications + one.validation_replications for one in archive.evaluations]
-    if max(runs) == 1:
+    if max(one.replications + one.validation_replications for one in archive.evaluations) == 1:
         return (
             "Every configuration was run once, so noise cannot be estimated. "
             "Rerun with `--replications 2` or more to get recommendations."
@@ -81,9 +74,7 @@ def why_none(front: Front) -> str:
         names = ", ".join(map(str, archive.refusals))
         some = f"{counted(len(archive.refusals), 'configuration')} ({names})"
         return f"{some} looked better in the search, but not significantly on further seeds. {LONGER}."
-    better = [
-        one for one in front.on_front if any(gap.significant and gap.better for gap in gains(front, one))
-    ]
+    better = [one for one in front.on_front if any(e.significant and e.better for e in gains(front, one))]
     if better and not front.bearable(better):
         return (
             "Every configuration that is significantly better in one objective gets worse in another by more "
@@ -96,17 +87,9 @@ def why_none(front: Front) -> str:
             "confirmed a recommendation. The same command with `--resume` and more `--runs` or `--time` "
             "confirms it."
         )
-    return _none_better(archive)
-
-
-def _none_better(archive: Archive) -> str:
-    """That nothing is significantly better, of what keeps the constraints."""
-    constraints = archive.constraints
-    dropped = [
-        one for one in archive.evaluations if feasible(one, constraints) and not keeps(one, constraints)
-    ]
-    if dropped:
-        broke = f"{counted(len(dropped), 'configuration')} broke a constraint only in the checks"
+    rules = archive.constraints
+    if dropped := sum(feasible(one, rules) and not keeps(one, rules) for one in archive.evaluations):
+        broke = f"{counted(dropped, 'configuration')} broke a constraint only in the checks"
         return (
             f"No configuration that keeps the constraints is significantly better than the baseline "
             f"({broke}: `gridtune front --all` shows by how much). {LONGER}."
@@ -139,11 +122,8 @@ def change_groups(changes: Sequence[ParameterChange]) -> dict[str, list[Paramete
     `harvester.controller.reference` belongs to `harvester.controller`, and `middleware.latency` to
     `middleware.kind`.
     """
-    owners = {
-        one.path.removesuffix(".kind"): one.path
-        for one in changes
-        if isinstance(one.after, str) and "." in one.path
-    }
+    chosen = [one.path for one in changes if isinstance(one.after, str) and "." in one.path]
+    owners = {path.removesuffix(".kind"): path for path in chosen}
     found: dict[str, list[ParameterChange]] = {}
     for one in changes:
         path = owners.get(one.path.rpartition(".")[0], one.path)
@@ -153,4 +133,4 @@ def change_groups(changes: Sequence[ParameterChange]) -> dict[str, list[Paramete
 
 def is_main(group: Sequence[ParameterChange]) -> bool:
     """Whether one of these changes carries most of the recommendation's effect."""
-    return any(one.share is not None and one.share >= MOST_OF_IT for one in group)
+    return any((one.share or 0.0) >= MOST_OF_IT for one in group)

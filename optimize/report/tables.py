@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.records.evaluations import Estimate, Objective
+from gridtune.optimize.records.evaluations import Estimate, Objective, Value
 from gridtune.optimize.replication.shortlist import promising
 from gridtune.optimize.report.answer import caveats, changes_text, heading
-from gridtune.optimize.report.frame import BASELINE, ON_FRONT, STATES, TITLE, Row, rows, texts
+from gridtune.optimize.report.frame import BASELINE, ON_FRONT, TITLE, Row, rows, texts
 from gridtune.optimize.report.harms import harms_text
 from gridtune.optimize.report.numbers import amount, as_objective, metric_label, setting, with_half
 from gridtune.optimize.report.recommended import infeasible, why_none
@@ -23,13 +23,11 @@ NEAREST = 3  # configurations that are named where none keeps the constraints
 
 
 def listed(front: Front, *, every: bool = False) -> list[Row]:
-    """The configurations that a table shows: baseline, recommendations, front; what equals another does not.
-
-    Args:
-        every: whether also dominated, infeasible and failed ones.
-    """
-    found = rows(front, STATES if every else (BASELINE, ON_FRONT))
-    return [row for row in found if every or row.member or row.advice or row.is_baseline]
+    """The configurations that a table shows: all, or baseline, recommendations and front without equals."""
+    if every:
+        return rows(front)
+    found = rows(front, (BASELINE, ON_FRONT))
+    return [row for row in found if row.member or row.advice or row.is_baseline]
 
 
 def spread(front: Front) -> list[Row]:
@@ -39,7 +37,7 @@ def spread(front: Front) -> list[Row]:
     if len(others) <= SHOWN:
         return some
     means = front.costs([row.evaluation for row in others if row.evaluation])
-    best = sorted({int(at) for at in means.argmin(axis=0)})
+    best = sorted(set(means.argmin(axis=0).tolist()))
     more = promising(means[None], range(len(others)), SHOWN - len(best), base=best)
     hidden = {row.number for row in others} - {others[at].number for at in (*best, *more)}
     return [row for row in some if row.number not in hidden]
@@ -47,12 +45,12 @@ def spread(front: Front) -> list[Row]:
 
 def front_text(front: Front, some: Sequence[Row], width: int) -> str:
     """What each recommendation makes worse, the front, what its signs mean, what is recommended."""
+    remarks = [*caveats(front), *_nearest(front)]
     if not some:
-        lines = [heading(front), why_none(front), *caveats(front), *_nearest(front)]
-        return "\n".join(wrapped(lines, width)) + "\n"
+        return "\n".join(wrapped([heading(front), why_none(front), *remarks], width)) + "\n"
     titles, cells, left = texts(front, some)
     table = text_table(titles, cells, width, left=left).rstrip("\n")
-    notes = wrapped([*_notes(front, some, titles), *caveats(front), *_nearest(front)], width)
+    notes = wrapped([*_notes(front, some, titles), *remarks], width)
     top, bottom = wrapped([heading(front)], width), wrapped([why_none(front)], width)
     if advice := front.archive.recommendations:
         top += ["", *wrapped([line for one in advice for line in harms_text(one)], width)]
@@ -72,20 +70,15 @@ def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator
     known = [row.evaluation for row in some if row.evaluation and not row.advice]
     if front.validated and not all(one.validation_replications for one in known):
         yield "runs: checks with new random numbers (`search`: runs of the search, no checks)"
-    shown = {row.number for row in some}
-    hidden = sum(one.number not in shown for one in front.on_front)
-    if hidden:
+    if hidden := len({one.number for one in front.on_front} - {row.number for row in some}):
         yield f"{counted(hidden, 'more configuration')} on the front: `--format csv`, or `--all`"
-    same = sum(len(front.equals(one.number)) for one in front.on_front)
-    if same:
+    if same := sum(len(front.equals(one.number)) for one in front.on_front):
         yield f"{counted(same, 'more configuration')} gave the same in every run."
 
 
 def _nearest(front: Front) -> Iterator[str]:
     """Where no configuration keeps the constraints: which come nearest."""
-    if front.on_front:
-        return
-    for one in infeasible(front)[:NEAREST]:
+    for one in [] if front.on_front else infeasible(front)[:NEAREST]:
         broken = ", ".join(
             f"{label(rule.metric)} {amount(tightest(rule, one.cases).value.mean, as_objective(rule))}"
             for rule in front.archive.constraints
@@ -101,8 +94,12 @@ def statistics_text(front: Front, width: int) -> str:
         return text
     known = [*map(as_objective, front.archive.constraints), *front.objectives]
     metrics = list({one.name: one for one in known}.values())
+
+    def mean(found: Estimate | None, metric: Objective) -> str:
+        return "-" if found is None else with_half(found.mean, found.standard_error, metric)
+
     cells = [
-        [row.name, case, *(_mean(cases[case].get(one.name), one) for one in metrics)]
+        [row.name, case, *(mean(cases[case].get(one.name), one) for one in metrics)]
         for row in listed(front)
         if row.evaluation and (cases := row.evaluation.validated_cases or row.evaluation.cases)
         for case in front.archive.cases
@@ -141,18 +138,13 @@ def _absent(front: Front) -> Iterator[str]:
     known = [one for one in front.archive.evaluations if one.number in front.posterior and one.values]
     shown = {one.number for one in front.on_front}
     for path in dict.fromkeys(path for one in known for path in one.values):
-        values = {one.values.get(path) for one in known}
-        if None in values:
-            continue
-        for value in sorted(value for value in values if isinstance(value, str)):
-            numbers = {one.number for one in known if one.values[path] == value}
-            if not numbers & shown:
-                chance = front.posterior.chance_of_any(numbers)
+        groups: dict[Value | None, set[int]] = {}
+        for one in known:
+            groups.setdefault(one.values.get(path), set()).add(one.number)
+        for value in sorted(value for value in groups if isinstance(value, str) and None not in groups):
+            if groups[value].isdisjoint(shown):
+                chance = front.posterior.chance_of_any(groups[value])
                 yield (
-                    f"No configuration with {path} {value} is on the front ({len(numbers)} were tried; "
+                    f"No configuration with {path} {value} is on the front ({len(groups[value])} were tried; "
                     f"probability that one of them is non-dominated: {chance:.2g})."
                 )
-
-
-def _mean(found: Estimate | None, metric: Objective) -> str:
-    return "-" if found is None else with_half(found.mean, found.standard_error, metric)

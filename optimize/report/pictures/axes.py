@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import Array
 from gridtune.optimize.report.frame import DOMINATED, INFEASIBLE, frame
-from gridtune.optimize.report.numbers import NO_BREAK, metric_label, path_label, setting
+from gridtune.optimize.report.numbers import NO_BREAK, metric_label, path_label, scale, setting
 from gridtune.optimize.report.recommended import changed_values
-from gridtune.scenarios.results.amounts import human, scale_of
+from gridtune.scenarios.results.amounts import human
 
 LOG_FROM = 30.0  # ratio of the largest to the least value above which an axis is logarithmic
 LINE = 18  # letters in a line of an axis's label
@@ -30,7 +29,7 @@ def configurations(front: Front) -> pd.DataFrame:
     """The frame of all configurations with finite objectives."""
     table = frame(front, metrics=False)
     values = table[[one.name for one in front.objectives]].to_numpy(dtype=float)
-    found: pd.DataFrame = table.loc[np.isfinite(values).all(axis=1)]
+    found: pd.DataFrame = table[np.isfinite(values).all(axis=1)]
     return found
 
 
@@ -49,10 +48,8 @@ class Axis:
     """Where configurations lie on an axis.
 
     Attributes:
-        label: what stands beside it.
         at: positions, one for each; nan where a parameter does not exist.
         categories: texts at 0, 1, …, where the values are no numbers; empty otherwise.
-        log: whether it is logarithmic.
         falling: whether less is better.
     """
 
@@ -66,8 +63,7 @@ class Axis:
     def of_objective(cls, table: pd.DataFrame, objective: Objective) -> Axis:
         """An objective, in the unit in which people read it, and which way is better."""
         values = np.asarray(table[objective.name], dtype=float)
-        size, unit = scale_of(float(np.abs(values).max()), objective.unit, objective.name)
-        size, unit = (0.01, "%") if label(objective.name).percent else (size, unit)
+        size, unit = scale(float(np.abs(values).max()), objective, "%")
         unit = unit.strip() if objective.unit == "s" else f"{unit}{objective.unit}"
         text = metric_label(replace(objective, unit="seconds" if unit == "s" else unit))
         falling = objective.direction == "minimize"
@@ -90,8 +86,8 @@ class Axis:
         at = _limited(column)
         if np.isinf(column.to_numpy(dtype=float, na_value=np.nan)).any():
             name = f"{name} (none: at the end)"
-        low, high = float(np.nanmin(at)), float(np.nanmax(at))
-        return cls(name, at, log=low > 0 and high / low >= LOG_FROM)
+        low, high = np.nanmin(at), np.nanmax(at)
+        return cls(name, at, log=bool(low > 0 and high / low >= LOG_FROM))
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -112,11 +108,7 @@ class Axis:
         return self.at + width * ((numbers * GOLDEN) % 1 - 0.5) if self.categories else self.at
 
     def view(self, near: Any) -> tuple[float, float]:
-        """Limits that show these configurations and their surroundings, whatever the worst are.
-
-        Args:
-            near: a truth value for each configuration; where none is true, all are shown.
-        """
+        """Limits that show these configurations (or all, if none) and their surroundings, not the worst."""
         shown = self.at[np.asarray(near)] if any(near) else self.at
         low, high = float(shown.min()), float(shown.max())
         width = high - low or max(abs(high), 1.0) * 0.1
@@ -129,7 +121,7 @@ class Axis:
     def ticks(self) -> list[tuple[float, str]]:
         """(position in [0, 1], text): each category, or the ends."""
         ends = {end: human(end) for end in self.ends}
-        texts = {float(at): text for at, text in enumerate(self.categories)} or ends
+        texts: dict[float, str] = dict(enumerate(self.categories)) or ends
         return [(float(self.shares(at)), text) for at, text in texts.items()]
 
 
@@ -140,16 +132,14 @@ def varied(table: pd.DataFrame, front: Front) -> list[str]:
     between four groups of equal size), for the objective of which it is most.
     """
     known = dict.fromkeys(path for one in front.archive.evaluations for path in one.values)
-    paths = [path for path in known if path in table and table[path].nunique(dropna=True) > 1]
+    paths = [path for path in known if path in table and table[path].nunique() > 1]
     ranks = table[[one.name for one in front.objectives]].rank()
 
     def effect(path: str) -> float:
-        column = table[path]
-        if _numeric(column):
-            numbers = pd.Series(_limited(column), column.index)
+        groups = table[path].astype(str)
+        if _numeric(table[path]):
+            numbers = pd.Series(_limited(table[path]), table.index)
             groups = pd.qcut(numbers, BINS, labels=False, duplicates="drop")
-        else:
-            groups = column.astype(str)
         within = ranks.groupby(groups, dropna=False, observed=True).transform("mean")
         return float((within.var() / ranks.var()).max())
 
@@ -160,7 +150,7 @@ def _limited(column: pd.Series[Any]) -> Array:
     """Numbers; what has no limit is as the largest that has one."""
     at = column.to_numpy(dtype=float, na_value=np.nan)
     finite = at[np.isfinite(at)]
-    return np.asarray(np.where(np.isinf(at), finite.max() if len(finite) else 0.0, at))
+    return np.where(np.isinf(at), finite.max(initial=-np.inf) if len(finite) else 0.0, at)
 
 
 def _numeric(column: pd.Series[Any]) -> bool:
@@ -176,7 +166,7 @@ def page_data(front: Front) -> dict[str, Any]:
     objectives = [Axis.of_objective(table, one) for one in front.objectives]
     axes = [Axis.of_parameter(table, path, paths) for path in reversed(differ[:PARAMETERS])]
     places = Axis("order of the front", np.arange(len(table), dtype=float), falling=True)
-    known = {one.number: one.values for one in front.archive.evaluations}
+    known = {one.number: changed_values(front, one.values) for one in front.archive.evaluations}
     return {
         "names": table["name"].tolist(),
         "states": shown_states(table).tolist(),
@@ -185,8 +175,7 @@ def page_data(front: Front) -> dict[str, Any]:
         "objectives": [_axis(one, one.at) | {"view": one.view(chosen)} for one in objectives],
         "parameters": [_axis(one, one.shares(one.at)) for one in axes],
         "settings": [
-            "\n".join(f"{one.path} {setting(one.after)}" for one in changed_values(front, known[number]))
-            for number in table.index
+            "\n".join(f"{one.path} {setting(one.after)}" for one in known[number]) for number in table.index
         ],
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations, cycle, product
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator
 from gridtune.optimize.front.front import Front, hypervolume
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.compare import signs
+from gridtune.optimize.report.export import page
 from gridtune.optimize.report.frame import BASELINE, DOMINATED, INFEASIBLE, ON_FRONT
 from gridtune.optimize.report.numbers import folded
 from gridtune.optimize.report.pictures.axes import Array, Axis, configurations, marked, shown_states, varied
@@ -28,16 +30,11 @@ from gridtune.scenarios.whole_files import replace_text
 
 LOOKS: dict[str, dict[str, Any]] = {
     DOMINATED: {
-        "label": "not on the front",
-        "s": 12,
-        "color": GREY,
-        "alpha": 0.35,
-        "linewidths": 0,
-        "zorder": 2,
+        "label": "not on the front", "s": 12, "color": GREY, "alpha": 0.35, "linewidths": 0, "zorder": 2
     },
     ON_FRONT: {"label": "Pareto front", "s": 30, "color": BLUE, "linewidths": 0.5, "zorder": 4},
     BASELINE: {"label": "baseline", "s": 90, "color": DARK, "marker": "X", "linewidths": 0.8, "zorder": 6},
-}
+}  # fmt: skip
 LETTERED: dict[str, Any] = {"s": 120, "color": ORANGE, "edgecolors": DARK, "linewidths": 0.8, "zorder": 7}
 WORDS = 4  # of an entry of a legend
 PAIR_LABEL, PANEL_LABEL, SCALE_LABEL = 30, 18, 14  # letters in a line of a label
@@ -51,8 +48,7 @@ DASHES = ("-", "--", ":", "-.")
 def draw_pairs(front: Front) -> Figure:
     """Every pair of objectives as a scatter plot; with one objective, its values in the order of the search.
 
-    What is better than the baseline in both objectives is shaded. The axes show the front, the baseline and
-    what lies near: configurations far from both may lie outside.
+    What is better than the baseline in both objectives is shaded. The worst configurations may lie outside.
     """
     table = configurations(front)
     axes_of = [Axis.of_objective(table, one) for one in front.objectives]
@@ -72,11 +68,10 @@ def draw_pairs(front: Front) -> Figure:
     if count == 1:
         first.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), scatteryoffsets=[0.5])
     else:
-        corner = drawing.add_subplot(grid[0, count - 1])
+        corner = drawing.add_subplot(grid[0, -1])
         corner.set_axis_off()
         shown = first.get_legend_handles_labels()
-        legend = corner.legend(*shown, loc="upper right", borderaxespad=0, scatteryoffsets=[0.5])
-        legend.set_in_layout(False)
+        corner.legend(*shown, loc="upper right", borderaxespad=0, scatteryoffsets=[0.5]).set_in_layout(False)
     style.title(drawing, f"{front.archive.heading}: Pareto front", _note(front))
     return drawing
 
@@ -84,20 +79,19 @@ def draw_pairs(front: Front) -> Figure:
 def _draw_pair(axes: Axes, front: Front, table: pd.DataFrame, across: Axis, up: Axis) -> None:
     """One pair: the better quadrant shaded, of two objectives the front connected."""
     limits = [one.view(marked(table)) for one in (across, up)]
-    axes.set_xlim(limits[0])
-    axes.set_ylim(limits[1])
+    axes.set(xlim=limits[0], ylim=limits[1])
     _scatter(axes, front, table, across.at, up.at)
-    standing = (table["state"] == BASELINE).to_numpy()
-    if standing.any():
-        place = across.at[standing][0], up.at[standing][0]
+    standing = np.flatnonzero(table["state"] == BASELINE)
+    if len(standing):
+        place = across.at[standing[0]], up.at[standing[0]]
         for value, line in zip(place, (axes.axvline, axes.axhline), strict=True):
             line(value, color=DARK, linewidth=0.7, linestyle=(0, (4, 3)), zorder=1)
         box = [
             (low, at) if one.falling else (at, high)
             for one, at, (low, high) in zip((across, up), place, limits, strict=True)
         ]
-        look: dict[str, Any] = {"color": GREEN, "alpha": 0.1, "linewidth": 0, "zorder": 0}
-        axes.fill_between(box[0], *box[1], label="better than baseline", **look)
+        label = "better than baseline"
+        axes.fill_between(box[0], *box[1], label=label, color=GREEN, alpha=0.1, linewidth=0, zorder=0)
     if len(front.objectives) == 2:
         on_front = table["on_front"].to_numpy(dtype=bool)
         order = np.argsort(across.at[on_front])
@@ -130,13 +124,11 @@ def draw_parameters(front: Front) -> Figure:
 
 
 def _scale(axes: Axes, axis: Axis) -> None:
-    if axis.categories:
-        axes.set_xticks(range(len(axis.categories)), axis.categories)
-        axes.set_xlim(-0.5, max(len(axis.categories) - 0.5, 0.5))
-        if max(map(len, axis.categories)) * len(axis.categories) > 16:
-            axes.tick_params(axis="x", labelrotation=40)
-            for text in axes.get_xticklabels():
-                text.set(ha="right", rotation_mode="anchor")
+    if count := len(axis.categories):
+        turned = max(map(len, axis.categories)) * count > 16
+        look: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if turned else {}
+        axes.set_xticks(range(count), axis.categories, **look)
+        axes.set_xlim(-0.5, count - 0.5)
     elif axis.log:
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(numticks=4))
@@ -151,8 +143,7 @@ def _scatter(axes: Axes, front: Front, table: pd.DataFrame, x: Array, y: Array) 
     for kind, look in LOOKS.items():
         of = (state == kind).to_numpy()
         if of.any():
-            many = bool(of.sum() > 2000)
-            axes.scatter(x[of], y[of], edgecolors="white", rasterized=many, **look)
+            axes.scatter(x[of], y[of], edgecolors="white", rasterized=bool(of.sum() > 2000), **look)
     entries = {one.letter: _named(one) for one in front.archive.recommendations}
     for at, name in enumerate(table["name"]):
         if name in entries:
@@ -160,12 +151,10 @@ def _scatter(axes: Axes, front: Front, table: pd.DataFrame, x: Array, y: Array) 
 
 
 def _named(one: Recommendation) -> str:
-    """A recommendation in a legend, in four words at most."""
     return f"{one.letter}: {one.title}" if len(one.title.split()) < WORDS else f"recommendation {one.letter}"
 
 
 def _letter(axes: Axes, name: str, x: float, y: float, **legend: Any) -> None:
-    """The mark of a recommendation."""
     axes.scatter([x], [y], **LETTERED, **legend)
     if x == x:
         axes.annotate(name, (x, y), ha="center", va="center_baseline", size=7.5, weight="bold", zorder=8)
@@ -180,26 +169,25 @@ def draw_parallel(front: Front) -> Figure:
     whole = configurations(front)
     special = whole["name"].str.isalpha()
     members = whole[whole["on_front"] & ~special].sort_values(front.objectives[0].name)
-    step = max(1, -(-len(members) // LINES))
+    step = ceil(len(members) / LINES) or 1
     table = whole.loc[[*members.index[::step], *whole.index[special]]]
-    every = [path for path in varied(whole, front) if table[path].nunique(dropna=True) > 1]
+    every = [path for path in varied(whole, front) if table[path].nunique() > 1]
     columns = [Axis.of_parameter(table, path, every) for path in reversed(every[:SCALES])]
     columns += [Axis.of_objective(table, one) for one in front.objectives]
     drawing = style.figure(min(max(6.5, 1.1 * len(columns) + 1.0), 11.0), 4.8)
     axes = drawing.add_subplot()
     axes.axvspan(len(columns) - len(front.objectives) - 0.5, len(columns) - 0.6, color="#F1F4F8", zorder=0)
-    looks: dict[str, dict[str, Any]] = {BASELINE: {"color": DARK}}
+    looks: dict[str, dict[str, Any]] = {BASELINE: {"linewidth": 2.2, "color": DARK}}
     axes.plot([], [], color=BLUE, linewidth=1, label="Pareto front")
-    axes.plot([], [], color=DARK, linewidth=2.2, label="baseline")
+    axes.plot([], [], label="baseline", **looks[BASELINE])
     for one, dashes in zip(front.archive.recommendations, cycle(DASHES), strict=False):
-        looks[one.letter] = {"color": ORANGE, "linestyle": dashes}
-        axes.plot([], [], linewidth=2.2, label=_named(one), **looks[one.letter])
+        looks[one.letter] = {"linewidth": 2.2, "color": ORANGE, "linestyle": dashes}
+        axes.plot([], [], label=_named(one), **looks[one.letter])
+    usual: dict[str, Any] = {"linewidth": 0.9, "color": BLUE, "alpha": 0.45, "zorder": 3}
     numbers = table.index.to_numpy(dtype=float)
     lines = np.column_stack([one.shares(one.apart(numbers, SPREAD)) for one in columns])
     for name, heights in zip(table["name"], lines, strict=True):
-        look: dict[str, Any] = {"color": BLUE, "linewidth": 0.9, "alpha": 0.45, "zorder": 3}
-        if name in looks:
-            look = {"linewidth": 2.2, "zorder": 5, **looks[name]}
+        look = {"zorder": 5, **looks[name]} if name in looks else usual
         axes.plot(range(len(columns)), heights, marker="o", markersize=3, **look)
         if name in looks and name != BASELINE:
             _letter(axes, name, len(columns) - 1, heights[-1])
@@ -222,10 +210,8 @@ def _scales(axes: Axes, columns: list[Axis], objectives: int) -> None:
     names = [_broken(one.label) + "\n(log)" * one.log for one in columns[:-objectives]]
     names += [folded(one.label, SCALE_LABEL) for one in columns[-objectives:]]
     axes.set_xticks(range(len(columns)), names, size=7.5)
-    axes.set_yticks([])
     axes.text(last + 0.38, 1.1, "objectives: up is better", ha="right", size=8, color="#555555")
-    axes.set_xlim(-0.3, last + 0.6)
-    axes.set_ylim(-0.09, 1.16)
+    axes.set(xlim=(-0.3, last + 0.6), ylim=(-0.09, 1.16), yticks=[])
     axes.grid(False)
     axes.tick_params(axis="x", length=0)
     axes.spines[["left", "bottom"]].set_visible(False)
@@ -233,9 +219,8 @@ def _scales(axes: Axes, columns: list[Axis], objectives: int) -> None:
 
 def _broken(path: str) -> str:
     """A path whose longest names go on in a further line."""
-    return "\n".join(
-        name.replace("_", "_\n") if len(name) > SCALE_LABEL else name for name in path.split("\n")
-    )
+    lines = path.split("\n")
+    return "\n".join(one.replace("_", "_\n") if len(one) > SCALE_LABEL else one for one in lines)
 
 
 def growth(front: Front) -> list[tuple[int, float]]:
@@ -262,13 +247,12 @@ def draw_history(front: Front) -> Figure:
     axes.step(counts, shares, where="post", color=BLUE, linewidth=1.8)
     axes.set(xlim=(0, max(counts[-1], 1)), ylim=(0, 102))
     axes.set(xlabel="configurations", ylabel="hypervolume (% of the final one)")
-    heading = f"{front.archive.heading}: progress of the search"
-    style.title(drawing, heading, f"Reference point: {reference_text(front)}")
+    below = f"Reference point: {reference_text(front)}"
+    style.title(drawing, f"{front.archive.heading}: progress of the search", below)
     return drawing
 
 
 def _note(front: Front) -> str:
-    """What stands below the title of a picture."""
     tried = counted(len(front.archive.evaluations), "configuration")
     return f"{tried}, {len(front.on_front)} on the Pareto front; estimated means"
 
@@ -298,9 +282,7 @@ def draw(front: Front, kind: str = "pairs") -> Figure:
 def save(front: Front, path: Path | str) -> None:
     """Draw a front into a file: png, svg, pdf, or the page (html), which needs nothing else.
 
-    Args:
-        path: of the file. Its suffix says the format; the kind is that of `PLOTS` with which its name begins,
-            `pairs` for other names.
+    The suffix says the format, and the kind of `PLOTS` with which the name begins (else `pairs`) the picture.
 
     Raises:
         PlotError: see `draw`, or another suffix; found before anything is drawn.
@@ -310,9 +292,6 @@ def save(front: Front, path: Path | str) -> None:
     if style.picture_format(path, also=("html",)) != "html":
         kind = next((kind for kind in PLOTS if path.stem.startswith(kind)), "pairs")
         style.save(draw(front, kind), path)
-        return
-    from gridtune.optimize.report.page import page
-
-    text = page(front)
-    writable_folder(path.parent)
-    replace_text(path, text)
+    else:
+        writable_folder(path.parent)
+        replace_text(path, page(front))
