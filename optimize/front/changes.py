@@ -60,9 +60,8 @@ def modelled(front: Front, *configurations: Evaluation | Failed) -> bool:
 
 def confirmed(front: Front, start: Evaluation, to: Evaluation) -> Recommendation | None:
     """The recommendation whose confirmation has compared these two; None if none has."""
-    pair = start.number, to.number
-    known = (one for one in front.archive.recommendations if one.replications)
-    return next((one for one in known if pair == (front.archive.baseline, one.number)), None)
+    known = front.archive.recommendations if start.number == front.archive.baseline else ()
+    return next((one for one in known if one.replications and one.number == to.number), None)
 
 
 def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
@@ -112,8 +111,7 @@ def _informed(model: Difference, paired: Difference) -> Difference:
 def _same_in_all_runs(start: Evaluation, to: Evaluation, name: str) -> bool:
     """Whether two configurations that gave the same in all runs that both had are the same; see `between`.
 
-    What was always the same number, as of rare events, must have been so in runs of one configuration alone,
-    too.
+    What was always one number, as of rare events, must have been so in runs of one of them alone, too.
     """
     common = set(start.objectives[name].values[: len(to.objectives[name].values)])
     return len(common) > 1 or common == {*all_values(start, name), *all_values(to, name)}

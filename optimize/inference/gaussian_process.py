@@ -15,8 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+from numpy.random import Generator
 from scipy.optimize import minimize_scalar
 
 from gridtune.optimize.inference.noise import least_squares, noise_of
@@ -81,8 +83,7 @@ class Posterior:
         are raised by the same factor.
 
         Args:
-            rivals: positions of the configurations that are compared; the chance of any other is 0. All if
-                left out.
+            rivals: positions of the configurations that are compared, all if left out; others have no chance.
 
         Source: J. Platt, Probabilistic Outputs for Support Vector Machines, 1999 (calibration by a logistic
             curve; here its intercept alone, learned from a parametric bootstrap).
@@ -104,13 +105,7 @@ class Posterior:
 
 
 class StudyPosterior:
-    """The posterior of configurations by their numbers.
-
-    Args:
-        posterior: of all configurations.
-        numbers: of these, in its order.
-        rivals: numbers of those that may be on the front.
-        objectives: what is traded off.
+    """The posterior of configurations by their `numbers`; `rivals` are those that may be on the front.
 
     Attributes:
         chances: probability in [0, 1] that each is non-dominated, by number.
@@ -145,12 +140,10 @@ class StudyPosterior:
         a, b = self._at[to], self._at[start]
         mean = float(signs([objective])[0] * (posterior.means[a, column] - posterior.means[b, column]))
         gaps = posterior.draws[:, a, column] - posterior.draws[:, b, column]
-        known = np.ptp(gaps) == 0 or np.isinf(posterior.unit[column])
-        if known and abs(mean) < objective.resolution:
-            mean = 0.0
-        return Difference.of(
-            mean, 0.0 if known else float(np.std(gaps)), float(posterior.freedom[column]), pairs
-        )
+        error, freedom = float(np.std(gaps)), float(posterior.freedom[column])
+        if np.ptp(gaps) == 0 or np.isinf(posterior.unit[column]):  # it is known
+            mean, error = 0.0 if abs(mean) < objective.resolution else mean, 0.0
+        return Difference.of(mean, error, freedom, pairs)
 
 
 @one_thread()
@@ -160,7 +153,6 @@ def posterior_of(
     seed: int = 1,
     *,
     rivals: Collection[int] | None = None,
-    values: Mapping[int, Mapping[str, Value]] | None = None,
     baseline: int | None = None,
 ) -> StudyPosterior | None:
     """What all runs of a search say of its configurations; None where that cannot be told.
@@ -169,10 +161,8 @@ def posterior_of(
 
     Args:
         evaluations: all that there are, each configuration once.
-        objectives: what is traded off.
         seed: of the samples drawn.
         rivals: numbers of those that may be on the front; all if left out.
-        values: settings by number, of configurations whose evaluation does not hold them.
         baseline: number of the configuration whose mean is inferred from its runs alone, if any.
     """
     if len(evaluations) < FEWEST:
@@ -180,9 +170,8 @@ def posterior_of(
     runs = runs_of(evaluations, objectives)
     chosen = best_layers(runs, [at for at, one in enumerate(evaluations) if one.validated or one.confirmed])
     numbers = [evaluations[at].number for at in chosen]
-    configurations = [(values or {}).get(evaluations[at].number, evaluations[at].values) for at in chosen]
     apart = numbers.index(baseline) if baseline in numbers else None
-    found = fit(runs[chosen], configurations, seed=seed, apart=apart)
+    found = fit(runs[chosen], [evaluations[at].values for at in chosen], seed=seed, apart=apart)
     if found is None:
         return None
     return StudyPosterior(found, numbers, numbers if rivals is None else rivals, objectives)
@@ -220,8 +209,7 @@ def fit(
     Args:
         values: of each run, as `runs_of` gives them.
         configurations: their settings, all different.
-        draws: samples to take.
-        seed: of the samples.
+        draws, seed: number of samples, and their seed.
         apart: position of a configuration whose mean is inferred from its own runs alone.
     """
     seen, columns = by_objective(values)
@@ -230,10 +218,7 @@ def fit(
         return None
     places = distances(coordinates_of(configurations))
     rng = np.random.default_rng([seed, *values.shape[:2]])
-
-    def model(runs: Array) -> Parts:
-        return _objective(runs, seen, places, apart, draws, seed, rng)
-
+    model = partial(_objective, seen=seen, places=places, apart=apart, draws=draws, seed=seed, rng=rng)
     made = [_on_its_scale(column, seen, model) for column in columns]
     means, found, replays, units, freedom = (np.stack(parts, axis=-1) for parts in zip(*made, strict=True))
     return Posterior(means, found, units, replays, freedom)
@@ -273,13 +258,7 @@ def _in_proportion(runs: Array, seen: Array) -> int:
 
 
 def _objective(
-    runs: Array,
-    seen: Array,
-    places: Distances,
-    apart: int | None,
-    draws: int,
-    seed: int,
-    rng: np.random.Generator,
+    runs: Array, seen: Array, places: Distances, apart: int | None, draws: int, seed: int, rng: Generator
 ) -> Parts:
     """Of an objective whose effects and noise are equally large for all configurations."""
     _, plain, rest = explained(runs, seen)
@@ -296,7 +275,7 @@ def _objective(
     gain, left = conditioned(cover + around, cover, cover)
     means = prior.mean + gain @ (observed - prior.mean)
     if size <= unit:  # noise that is less than a tie is none, as far as repeated configurations reach
-        unseen = _beyond(plain, seen) / (2 * size)
+        unseen = _beyond(plain, seen) / (2 * size)  # whose 95 % reach so far
         off = rng.normal(size=(draws, len(means))) * unseen
         again = means + rng.normal(size=(REPLAYS, len(means))) * unseen
     else:
@@ -309,10 +288,7 @@ def _objective(
 
 
 def _beyond(means: Array, seen: Array) -> Array:
-    """How far means of configurations that were run once are from the range of those that were run again.
-
-    Nobody has seen what noise is there: its interval of 95 % may reach as far as that.
-    """
+    """How far means of configurations that were run once are from the range of those that were run again."""
     repeated = seen.sum(axis=1) > 1
     low, high = means[repeated].min(), means[repeated].max()
     return np.where(repeated, 0.0, np.abs(means - means.clip(low, high)))
@@ -325,11 +301,13 @@ def _unit(means: Array) -> float:
 
 
 def _missing_odds(said: Array, true: Array, draws: int) -> float:
-    """Logarithm of the factor from stated odds to true ones, by maximum likelihood."""
+    """Logarithm of the factor from stated odds to true ones, by maximum likelihood.
+
+    A weak prior makes it finite where all or none are true.
+    """
     log_odds = _log_odds(said, draws)
 
     def misfit(shift: float) -> float:
-        # A weak prior makes the factor finite where all or none are true.
         return float(np.sum(np.logaddexp(0, log_odds + shift) - true * (log_odds + shift)) + shift**2 / 2)
 
     return float(minimize_scalar(misfit, bounds=(-5, 5), method="bounded").x)
@@ -342,6 +320,5 @@ def _raised(shares: Array, shift: float, draws: int) -> Array:
 
 
 def _log_odds(shares: Array, draws: int) -> Array:
-    """Log-odds of shares of so many draws."""
     inside = shares.clip(0.5 / draws, 1 - 0.5 / draws)
     return np.asarray(np.log(inside / (1 - inside)))
