@@ -1,8 +1,7 @@
 """Why a configuration: what it sets, what that gains and costs, and which of its settings do it.
 
 Configurations of the front are compared as on the front, and so is one with the baseline where the posterior
-knows both. Everything else is on validation seeds, replication by replication under common random numbers,
-above all the configuration after each of its settings is put back.
+knows both. All else, such as a configuration with a setting put back, is paired on validation seeds.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ VALIDATED = 5  # validation runs per configuration where the front has none
 
 
 class Setting(NamedTuple):
-    """A parameter of a configuration; its default is what the baseline has, None if it has no place there."""
+    """A parameter of a configuration; `default` is what the baseline has, None if it has no place there."""
 
     path: str
     value: Value
@@ -50,7 +49,7 @@ class Ablation:
 
     Attributes:
         before: what the baseline has.
-        along: settings that go with it, for they exist only under the value that the configuration sets.
+        along: settings that exist only under the value that the configuration sets, and go with it.
         left: what the configuration still sets.
         failure: why that cannot be run; "" if it can.
         changes: from the configuration to what is left of it, in each objective.
@@ -85,12 +84,10 @@ class Explanation:
 
     Attributes:
         bounds: what comes closest to breaking each constraint of the search, on validation seeds.
-        changes: from the baseline to the configuration, in each objective, by the posterior if `modelled`;
-            empty if that fails.
+        changes: in each objective from the baseline, by the posterior if `modelled`; empty if that fails.
         other_changes: clear ones in other metrics, the largest first.
         ablations: what its settings do, that with the largest effect first; None if not asked for.
-        replications: validation runs behind each configuration.
-        runs: simulations that the explanation took.
+        replications, runs: validation runs of each configuration, and simulations that were done.
     """
 
     row: Row
@@ -118,20 +115,16 @@ class Explanation:
         """As data for JSON."""
         row, place = self.row, self.neighbourhood
         around = [one.as_json() for one in place.around]
+        constraints = [
+            {"constraint": str(one.constraint), "holds": one.excess <= 0, "case": one.case} | one.as_json()
+            for one in self.bounds
+        ]
         return {
             "study": row.front.archive.study,
             "scenario": row.front.archive.scenario,
             "number": row.number,
             "recommended": [{"letter": row.name, "name": row.advice.title}] if row.advice else [],
-            "constraints": [
-                {
-                    "constraint": str(one.constraint),
-                    "holds": one.excess <= 0,
-                    "case": one.case,
-                    **one.as_json(),
-                }
-                for one in self.bounds
-            ],
+            "constraints": constraints,
             "on_front": row.on_front,
             "probability_non_dominated": row.front.chance(row.stand) if self.member else None,
             "settings": [one._asdict() for one in self.settings],
@@ -158,10 +151,9 @@ def explain(
     progress: Progress | None = None,
     work: Callable[[Task], Metrics] = metrics_of,
 ) -> Explanation:
-    """Explain a configuration of a search.
+    """Explain a configuration of a search; see `find_configuration`.
 
     Args:
-        row: the configuration; see `find_configuration`.
         replications: validation runs per configuration; as many as the front has if left out.
 
     Raises:
@@ -186,14 +178,11 @@ def explain(
     if standing and (modelled(found, standing, evaluation) or confirmed(found, standing, evaluation)):
         known = compared(found, standing, evaluation)
     changed = scenario.override(values)
-    meanings = {path: meaning(changed, path) for path in values}
+    meanings = [(path, meaning(scenario, path).value, meaning(changed, path)) for path in values]
     return Explanation(
         row,
         tuple(tightest(one, here.evaluation.cases) for one in settings.constraints),
-        tuple(
-            Setting(path, values[path], meaning(scenario, path).value, one.unit, one.text)
-            for path, one in meanings.items()
-        ),
+        tuple(Setting(path, values[path], was, one.unit, one.text) for path, was, one in meanings),
         known,
         other_changes(found.objectives, start, here.values),
         neighbourhood(found, evaluation),
@@ -222,7 +211,7 @@ def removals(scenario: Scenario, space: Space, configuration: Configuration) -> 
                 continue
         except ScenarioError as error:
             refused = error.faults[0]
-        along = tuple(other for other in configuration if other != path and other not in left)
+        along = tuple(other for other in configuration if other not in {path, *left})
         found.append(Ablation(path, before, along, left, refused))
     return found
 
@@ -233,13 +222,12 @@ def ablated(
     """What each removal does, that with the largest effect first, in shares of the range over the search."""
     made = []
     for one in removed:
-        result = None if one.failure else validation.run([one.left])[0]
-        if result is None:
-            made.append(replace(one, failure=one.failure or validation.failures[key(one.left)]))
-        else:
+        if not one.failure and (result := validation.run([one.left])[0]):
             made.append(replace(one, changes=changes(found.objectives, here.values, result.values)))
-    rows = costs([evaluation.objectives for evaluation in comparable(found.archive)], found.objectives)
-    widths = dict(zip((o.name for o in found.objectives), ranges(rows).tolist(), strict=True))
+        else:
+            made.append(replace(one, failure=one.failure or validation.failures[key(one.left)]))
+    seen = costs([evaluation.objectives for evaluation in comparable(found.archive)], found.objectives)
+    widths = dict(zip((o.name for o in found.objectives), ranges(seen).tolist(), strict=True))
     return tuple(sorted(made, key=lambda one: -one.effect(widths)))
 
 
@@ -247,7 +235,7 @@ def find_configuration(found: Front, text: str) -> Row:
     """The configuration that a number, `baseline`, or a recommendation's letter stands for; none that failed.
 
     Raises:
-        ScenarioError: there is none; names those that there are.
+        ScenarioError: there is none.
     """
     archive, able = found.archive, [row for row in rows(found) if row.evaluation]
     known = {str(row.number): row for row in able} | {row.name.lower(): row for row in able}

@@ -59,9 +59,9 @@ class Neighbourhood:
     """Where a configuration lies.
 
     Attributes:
-        around: configurations on the front that dominate it, the nearest first, at most `DOMINATORS`; if none
-            does, in each objective the nearest better and the nearest worse one.
-        dominated_by: numbers of all configurations on the front that dominate it, the nearest first.
+        around: at most `DOMINATORS` of those that dominate it, the nearest first; if none does, in each
+            objective the nearest better and the nearest worse one.
+        dominated_by: numbers of the configurations on the front that dominate it, the nearest first.
         dominated_in_search: numbers of those that did in the search.
     """
 
@@ -73,8 +73,7 @@ class Neighbourhood:
 def neighbourhood(found: Front, evaluation: Evaluation) -> Neighbourhood:
     """Where a configuration lies in the front.
 
-    Distances are Euclidean, each objective in shares of its range over the front. Configurations are at their
-    posterior means if the Gaussian process has all of them, else at the means of their runs.
+    Distances are Euclidean, each objective in shares of its range over the front.
     """
     others = [one for one in found.on_front if one.number != found.stand(evaluation.number)]
     if modelled(found, evaluation, *others):
@@ -91,12 +90,9 @@ def neighbourhood(found: Front, evaluation: Evaluation) -> Neighbourhood:
     ]
     made = []
     for k in dominating[:DOMINATORS] or [k for k in near if any(k in side.values() for side in sides)]:
-        other = others[k]
-        better, worse = (
-            tuple(name for name, at in side.items() if at == k and not dominating) for side in sides
-        )
-        changes = compared(found, evaluation, other)
-        made.append(Neighbour(other.number, better, worse, changes, _differs(evaluation, other)))
+        nearest = [tuple(name for name in names if side[name] == k and not dominating) for side in sides]
+        changes, differs = compared(found, evaluation, others[k]), _differs(evaluation, others[k])
+        made.append(Neighbour(others[k].number, *nearest, changes, differs))
     before = costs([one.objectives for one in (*others, evaluation)], found.objectives)
     return Neighbourhood(
         tuple(made),

@@ -1,8 +1,7 @@
 """What happens to metrics from one configuration to another, above all from the baseline.
 
-By the posterior of all runs where these are enough to learn from. Else everything is paired over the
-replications that both have in common: on validation seeds where both have them, else on those of the search,
-which flatter the front.
+By the posterior of all runs where these are enough to learn from. Else paired over common replications: on
+validation seeds where both have them, else on those of the search, which flatter the front.
 """
 
 from __future__ import annotations
@@ -75,9 +74,8 @@ def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
 def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ...]:
     """What happens to each objective from one configuration to another.
 
-    From the baseline to a recommendation by the runs that confirmed it. Else by the posterior where it has
-    both; paired over common replications where it has not, and where validation runs of both say more than
-    the posterior or contradict it (`_informed`).
+    From the baseline to a recommendation by the runs that confirmed it. Else by the posterior; paired over
+    common replications where it has not both, and where validation runs of both know better (`_informed`).
     """
     if advice := confirmed(front, start, to):
         return tuple(advice.objectives[objective.name] for objective in front.objectives)

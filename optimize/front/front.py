@@ -30,15 +30,13 @@ class Front:
     """The Pareto front of a search.
 
     Attributes:
-        members: configurations that may be on the front, or break a constraint on validation seeds only;
-            those that are on it first, then by their objectives. (What broke one when it was to be
-            recommended is none.)
+        members: configurations that may be on the front, or break a constraint on validation seeds only (not
+            when they were to be recommended); those that are on it first, then by their objectives.
         on_front: those that keep the constraints, and are non-dominated with a probability of at least
-            `ON_FRONT` or have the best estimated mean of an objective. Without probabilities: those of which
-            none has better means.
-        reference: reference point of the hypervolume, in the units of the objectives; see `reference_point`.
+            `ON_FRONT` or have the best estimated mean of an objective; without probabilities by their means.
+        reference: see `reference_point`.
         hypervolume: of the configurations on the front, by their estimated means.
-        posterior: the posterior of all configurations; None where these are too few, or runs do not vary.
+        posterior: of all configurations; None where these are too few, or runs do not vary.
         certain: whether runs of a configuration repeat each other exactly: then one tells all.
         means: estimated means by number, an entry per objective, to be minimised: of members, the baseline,
             and all others that the posterior knows.
@@ -94,10 +92,9 @@ class Front:
         return f"Front({self.archive.study!r}, {len(self.on_front)} configurations for {names})"
 
     def bearable(self, some: Sequence[Evaluation]) -> list[Evaluation]:
-        """Those that make no objective worse than the baseline by more than half of its value.
+        """Those that make no objective worse by more than half of the baseline's value, no class failing.
 
-        Where that is 0, or below the resolution, by more than half of the range over all configurations. Nor
-        may a further tenth of the mandatory jobs of a class fail (`replication.guards.failing`).
+        Where that is 0, or below the resolution, by more than half of the range over all configurations.
         """
         start = self.archive.standing
         if start is None or start.number not in self.means:

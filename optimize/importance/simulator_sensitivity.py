@@ -1,9 +1,8 @@
 """Sensitivity of the simulator itself: a design of configurations, their simulations, and what they say.
 
-Each coordinate of SALib's points in the unit cube becomes the value of one parameter, deterministically: a
-range is crossed from its low to its high end, on its own scale (logarithmic or not), and choices own equal
-slices. A parameter whose conditions do not hold is dropped, so that moving it changes nothing: its effect
-there is zero.
+Each coordinate of SALib's points in the unit cube becomes the value of one parameter: a range is crossed on
+its own scale (logarithmic or not), and choices own equal slices. A parameter whose conditions do not hold is
+dropped, so that moving it changes nothing: its effect there is zero.
 
 A trajectory of Morris knows only two levels of each parameter. Mapped to slices, they would compare the same
 pairs of choices again and again and never visit some of them. So each trajectory gets two choices of its own,
@@ -61,12 +60,8 @@ class Design:
         """The numbers of each parameter, as SALib gives them; columns are those of `Ranking.effects`.
 
         Of Morris: `mu_star` is the mean absolute effect of moving a parameter across its whole range, or
-        between two choices. `mu` has signs (none for choices, which have no direction). `sigma`, the standard
-        deviation of the effects, is large if the effect depends on the other parameters or on where the step
-        starts.
-
-        Of Sobol: shares of the variance, which may lie a little outside [0, 1]. `S1` is what the parameter
-        explains alone, `ST` that in which it takes part in any way.
+        between two choices; `mu` has signs (choices have none), and `sigma` is the standard deviation.
+        Of Sobol: shares of the variance, about in [0, 1], alone (`S1`) or in any interaction (`ST`).
 
         Args:
             outcomes: of the configurations of these blocks, in their order; not all equal.
@@ -77,7 +72,7 @@ class Design:
         how = {"num_resamples": RESAMPLES, "conf_level": INTERVAL, "seed": draws}
         if self.method == "sobol":
             made = sobol.analyze(problem, outcomes, calc_second_order=False, **how)
-            numbers = {name: made[name] for name in ("ST", "ST_conf", "S1", "S1_conf")}
+            numbers = {name: made[name] for name in METHODS["sobol"].columns}
         else:
             cube = self.cube[list(blocks)].reshape(len(outcomes), -1)
             made = morris.analyze(problem, cube, outcomes, num_levels=LEVELS, **how)
@@ -134,7 +129,7 @@ def simulated_sensitivity(
 ) -> Sensitivity:
     """Which parameters matter, by simulating a design of configurations under common random numbers.
 
-    Objectives are means over the replications. Samples with a configuration that fails are left out.
+    Samples with a configuration that fails are left out.
 
     Raises:
         ScenarioError: configurations that fail leave less than two samples.
@@ -159,16 +154,8 @@ def simulated_sensitivity(
         outcomes = np.array([row[objective.name].mean for row in rows])
         none = constant(objective, outcomes, "at every configuration")
         rankings.append(none or ranked(objective, plan.effects(outcomes, blocks), plan.method))
-    return Sensitivity(
-        scenario.name,
-        plan.method,
-        tuple(rankings),
-        samples=len(blocks),
-        evaluations=len(visited),
-        runs=len(visited) * replications,
-        seed=plan.seed,
-        notes=notes,
-    )
+    counts = len(blocks), len(visited), len(visited) * replications
+    return Sensitivity(scenario.name, plan.method, tuple(rankings), *counts, plan.seed, notes)
 
 
 def _notes(

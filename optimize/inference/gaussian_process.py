@@ -3,8 +3,7 @@
 Run b of configuration i gives y_ib = theta_i + beta_b + epsilon_ib in each objective, apart (`noise`).
 theta_i is the configuration's mean; a priori it is a Gaussian process over the parameters
 (`surrogate_model`). beta_b is the effect of the replication, whose random numbers all configurations share.
-Runs of the search and validation runs count alike: what made a configuration be looked at again is no bias
-where the runs that did are part of the data and its mean has a prior.
+Validation runs count as those of the search do: what made a configuration be looked at again is in the data.
 
 Sources: B. Ankenman, B. Nelson and J. Staum, Stochastic Kriging for Simulation Metamodeling, Operations
 Research 58(2), 2010; X. Chen, B. Ankenman and B. Nelson, The Effects of Common Random Numbers on Stochastic
@@ -61,11 +60,11 @@ class Posterior:
     """Posterior of the configurations of a search.
 
     Attributes:
-        means: posterior means to be minimised, configurations x objectives, on a level common to all.
+        means: to be minimised, configurations x objectives, on a level common to all.
         draws: joint samples of the same, draws x configurations x objectives.
         unit: difference of each objective that is a tie.
-        replays: what `draws` would be if `means` were exact and the same runs were repeated, for several
-            such studies: studies x draws x configurations x objectives.
+        replays: what `draws` would be if `means` were exact and the same runs were repeated, a few times:
+            studies x draws x configurations x objectives.
         freedom: degrees of freedom by which the size of the noise is known, by objective.
     """
 
@@ -78,9 +77,8 @@ class Posterior:
     def non_dominated(self, rivals: Array | None = None) -> Array:
         """Probability in [0, 1] that no other configuration dominates each.
 
-        The share of draws alone is too low: uncertainty blurs the trade-off, so that a draw dominates more
-        configurations than the truth does. The replays, where the truth is known, show by how much; all odds
-        are raised by the same factor.
+        The share of draws alone is too low: a draw dominates more configurations than the truth does. The
+        replays, where the truth is known, show by how much; all odds are raised by the same factor.
 
         Args:
             rivals: positions of the configurations that are compared, all if left out; others have no chance.
@@ -108,14 +106,13 @@ class StudyPosterior:
     """The posterior of configurations by their `numbers`; `rivals` are those that may be on the front.
 
     Attributes:
-        chances: probability in [0, 1] that each is non-dominated, by number.
-        means: what is expected of each, to be minimised, on a level that all share, by number.
+        chances, means: see `Posterior.non_dominated` and `Posterior`, by number.
     """
 
     def __init__(
         self,
         posterior: Posterior,
-        numbers: Sequence[int],
+        numbers: list[int],
         rivals: Collection[int],
         objectives: Sequence[Objective],
     ) -> None:
@@ -155,13 +152,12 @@ def posterior_of(
     rivals: Collection[int] | None = None,
     baseline: int | None = None,
 ) -> StudyPosterior | None:
-    """What all runs of a search say of its configurations; None where that cannot be told.
+    """What all runs of a search say of its configurations; of very many the hopeless are left out.
 
-    That takes `FEWEST` configurations, and one that was run twice. Of very many the hopeless are left out.
+    None where that cannot be told: it takes `FEWEST` configurations, and one that was run twice.
 
     Args:
         evaluations: all that there are, each configuration once.
-        seed: of the samples drawn.
         rivals: numbers of those that may be on the front; all if left out.
         baseline: number of the configuration whose mean is inferred from its runs alone, if any.
     """
@@ -178,10 +174,7 @@ def posterior_of(
 
 
 def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
-    """Values of each run, to be minimised, configurations x objectives x replications; the search's first.
-
-    They are nan where a configuration was not run.
-    """
+    """Values of each run, as `stacked` gives them; those of the search come first."""
     each = ((one.objectives, one.validated or {}, one.confirmed or {}) for one in evaluations)
     return np.concatenate([stacked(part, objectives) for part in zip(*each, strict=True)], axis=2)
 
@@ -209,7 +202,7 @@ def fit(
     Args:
         values: of each run, as `runs_of` gives them.
         configurations: their settings, all different.
-        draws, seed: number of samples, and their seed.
+        draws, seed: of the samples.
         apart: position of a configuration whose mean is inferred from its own runs alone.
     """
     seen, columns = by_objective(values)
@@ -301,13 +294,10 @@ def _unit(means: Array) -> float:
 
 
 def _missing_odds(said: Array, true: Array, draws: int) -> float:
-    """Logarithm of the factor from stated odds to true ones, by maximum likelihood.
-
-    A weak prior makes it finite where all or none are true.
-    """
+    """Logarithm of the factor from stated odds to true ones, by maximum likelihood."""
     log_odds = _log_odds(said, draws)
 
-    def misfit(shift: float) -> float:
+    def misfit(shift: float) -> float:  # a weak prior makes the factor finite where all or none are true
         return float(np.sum(np.logaddexp(0, log_odds + shift) - true * (log_odds + shift)) + shift**2 / 2)
 
     return float(minimize_scalar(misfit, bounds=(-5, 5), method="bounded").x)

@@ -20,10 +20,10 @@ class Replay(NamedTuple):
     """What replays of the log say of a configuration.
 
     Attributes:
-        broken: metrics whose constraints it breaks, or all those that it gained where each of them gets worse
-            in a replay; none where a replay failed, None if it keeps all.
-        harmed: metrics that get worse; where a guard is broken, the wait that is farthest beyond its bound;
-            where it loses its gains, these.
+        broken: metrics whose constraints it breaks, or all its gains where each gets worse in a replay; none
+            where a replay failed, None if it keeps all.
+        harmed: metrics that get worse: of a broken guard the wait that is farthest beyond its bound, of lost
+            gains these.
         remarks: why harm may have been missed.
     """
 
@@ -53,11 +53,7 @@ class Replays:
         return self.weight * sum(len(block.new([{}, configuration])) for block in blocks)
 
     def of(self, configuration: Configuration, gained: Collection[str]) -> Replay:
-        """Replays of the log as it is, and with more jobs as far as runs allow.
-
-        Args:
-            gained: names of objectives that it improves on drawn jobs.
-        """
+        """Of the log as it is, and with more jobs as far as runs allow; `gained` is better on drawn jobs."""
         found = self._replayed(configuration)
         lost = [one for one in found.harmed if one.metric in gained and not one.case]
         if found.broken is None and gained and {one.metric for one in lost} == {*gained}:
