@@ -98,7 +98,7 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
 def _informed(model: Difference, paired: Difference) -> Difference:
     """What the model says of a difference, unless `ENOUGH` paired validation runs know better.
 
-    They do if their interval is narrower by more than a tenth, or leaves out what the model expects.
+    Their interval is then narrower by more than a tenth, or leaves out what the model expects.
     """
     if paired.pairs < ENOUGH or paired.half is None or model.half is None:
         return model
@@ -107,9 +107,6 @@ def _informed(model: Difference, paired: Difference) -> Difference:
 
 
 def _same_in_all_runs(start: Evaluation, to: Evaluation, name: str) -> bool:
-    """Whether two configurations that gave the same in all runs that both had are the same; see `between`.
-
-    What was always one number, as of rare events, must have been so in runs of one of them alone, too.
-    """
+    """Of equal configurations, whether they vary or, as of rare events, give one number in all their runs."""
     common = set(start.objectives[name].values[: len(to.objectives[name].values)])
     return len(common) > 1 or common == {*all_values(start, name), *all_values(to, name)}

@@ -71,7 +71,7 @@ class Front:
         return None if self.posterior is None else self.posterior.chances.get(number)
 
     def stand(self, number: int) -> int:
-        """Number of the configuration that stands for one: its own, or of an earlier one that it equals."""
+        """Number of the configuration that stands for one: its own, or of an earlier equal one."""
         return self.same.get(number, number)
 
     def equals(self, number: int) -> tuple[int, ...]:
@@ -155,9 +155,7 @@ def _members(
 ) -> tuple[tuple[Evaluation, ...], tuple[Evaluation, ...]]:
     """The members of a front, and those of them that are on it; both the best first.
 
-    Args:
-        rows: means to be minimised, by number.
-        chances: of being non-dominated, by number; empty where the means alone decide.
+    `chances` are empty where the means (`rows`, by number, to be minimised) alone decide.
     """
     keep = sorted(one.number for one in rivals if keeps(one, archive.constraints))
     values = np.array([rows[number] for number in keep])
@@ -165,10 +163,10 @@ def _members(
     best = {keep[k] for k in places}
     on_front, others = [], []
     for one in sorted(rivals, key=lambda one: tuple(rows[one.number])):
-        chance, able = chances.get(one.number, 0.0), one.number in keep
-        if able and (one.number in best or chance >= ON_FRONT):
+        chance = chances.get(one.number, 0.0)
+        if one.number in keep and (one.number in best or chance >= ON_FRONT):
             on_front.append(one)
-        elif not able or chance >= POSSIBLE:
+        elif one.number not in keep or chance >= POSSIBLE:
             others.append(one)
     return (*on_front, *others), tuple(on_front)
 
@@ -182,10 +180,9 @@ def _plain(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -
 def _anchored(
     archive: Archive, posterior: StudyPosterior | None, plain: Mapping[int, Array]
 ) -> dict[int, Array]:
-    """Posterior means by number, or plain ones, on the level of the baseline's runs.
+    """Posterior means by number, or plain ones, on the level of the baseline's runs; those confirmed as such.
 
-    Confirmed means stand for what is recommended, and for the baseline beside it. What is above the
-    baseline's mean moves as far as that, what is below it in proportion: so small values stay small.
+    What is above the baseline's mean moves as far as that, what is below it in proportion, and stays small.
     """
     turned, objectives = signs(archive.objectives), archive.objectives
     confirmed = [one for one in archive.recommendations if one.replications]
@@ -267,10 +264,10 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
             made.append(float(first + side * (abs(first) if abs(first) > one.resolution else 1.0)))
         return tuple(made)
     usable = comparable(archive)
-    # What breaks constraints does not count, unless there is nothing else.
-    usable = [e for e in usable if feasible(e, archive.constraints)] or usable
     if not usable:
         return (0.0,) * len(archive.objectives)
+    # What breaks constraints does not count, unless there is nothing else.
+    usable = [one for one in usable if feasible(one, archive.constraints)] or usable
     values = costs([e.objectives for e in usable], archive.objectives)
     validated = costs([e.validated for e in usable if e.validated], archive.objectives)
     ranges = np.ptp(values, axis=0)

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 LEAST = 20  # evaluations below which no tenth can be told from the rest
-BEST = 0.1  # share of the evaluations that count as good
-BEST_COUNT = 5  # but at least so many
+BEST, BEST_COUNT = 0.1, 5  # share of the evaluations that count as good, but at least so many
 RESAMPLES = 60  # behind the intervals
-MIDDLE = [0.025, 0.975]  # quantiles of a 95 % interval
 
 
 def study_sensitivity(kept: SearchResult, objectives: Sequence[Objective], seed: int = 1) -> Sensitivity:
@@ -37,8 +35,6 @@ def study_sensitivity(kept: SearchResult, objectives: Sequence[Objective], seed:
 
     Raises:
         ScenarioError: too few evaluations, or a metric that was not kept.
-
-    Source: PED-ANOVA, IJCAI 2023, arXiv:2304.10255, in its conditional form, arXiv:2601.20800.
     """
     archive = kept.archive
     if len(archive.evaluations) < LEAST:
@@ -81,7 +77,7 @@ def _ranking(kept: SearchResult, objective: Objective, seed: int) -> Ranking:
     ]
     paths = kept.settings.space.paths
     shares = pd.DataFrame([one for one in resampled if one is not None], columns=paths, dtype=float)
-    low, high = shares.fillna(0.0).quantile(MIDDLE).to_numpy()
+    low, high = shares.fillna(0.0).quantile([0.025, 0.975]).to_numpy()
     effects = {
         "path": paths,
         "importance": [importances.get(path, 0.0) for path in paths],

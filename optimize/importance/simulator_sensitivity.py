@@ -4,9 +4,8 @@ Each coordinate of SALib's points in the unit cube becomes the value of one para
 its own scale (logarithmic or not), and choices own equal slices. A parameter whose conditions do not hold is
 dropped, so that moving it changes nothing: its effect there is zero.
 
-A trajectory of Morris knows only two levels of each parameter. Mapped to slices, they would compare the same
-pairs of choices again and again and never visit some of them. So each trajectory gets two choices of its own,
-drawn so that all pairs come up equally often, and the effect is that of a switch between two choices.
+A trajectory of Morris knows only two levels of each parameter. Of choices, each trajectory gets two, drawn so
+that all pairs come up equally often, and the effect is that of a switch between them.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Design:
     """Configurations to be evaluated, in blocks that count only as a whole.
 
     Attributes:
-        method: a key of `optimize.importance.sensitivity.METHODS`.
+        method: a key of `METHODS`.
         blocks: the configurations of each trajectory or base sample.
         cube: the same in the unit cube, by block, configuration and parameter.
         seed: of the sample, of the intervals and of the workloads.
@@ -87,12 +86,10 @@ class Design:
         """In how many of the blocks each parameter existed before or after it moved."""
         counts = [0] * len(self.space)
         for k in blocks:
+            moved = np.diff(self.cube[k], axis=0).astype(bool).argmax(axis=0).tolist()
             for at, path in enumerate(self.space.paths):
-                before, after = 0, 1 + at
-                if self.method == "morris":
-                    before = int(np.diff(self.cube[k, :, at]).astype(bool).argmax())
-                    after = before + 1
-                counts[at] += path in self.blocks[k][before] or path in self.blocks[k][after]
+                steps = (moved[at], moved[at] + 1) if self.method == "morris" else (0, 1 + at)
+                counts[at] += any(path in self.blocks[k][step] for step in steps)
         return counts
 
 
@@ -101,8 +98,7 @@ def design(method: str, space: Space, samples: int | None, seed: int) -> Design:
 
     Args:
         method: `morris`, trajectories in which every parameter moves once, by two thirds of its range or to
-            another choice; or `sobol`, two independent points and, for each parameter, the first with the
-            second's value.
+            another choice; or `sobol`, pairs of samples and, for each parameter, one with the other's value.
         samples: trajectories, at least 2, or base samples, a power of 2; `SAMPLES` if left out.
 
     Raises:
@@ -163,13 +159,12 @@ def _notes(
 ) -> tuple[str, ...]:
     """What failures leave of a design: so many blocks. Configurations and their failures are by key."""
     counted, (first, reason) = METHODS[plan.method].counted, next(iter(failures.items()))
-    where = ", ".join(f"{path} = {value}" for path, value in visited[first].items())
+    where, every = ", ".join(f"{path} = {value}" for path, value in visited[first].items()), len(plan.blocks)
     if left < 2:
         raise ScenarioError(
             f"{len(failures)} of {len(visited)} configurations failed, which leaves {left} {counted}; "
             f"the first, {where}: {reason}"
         )
-    every = len(plan.blocks)
     return (
         f"{len(failures)} configurations failed, so {every - left} of {every} {counted} are left "
         f"out: the numbers hold where the scenario can be run. The first failure, {where}: {reason}",

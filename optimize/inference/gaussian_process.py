@@ -235,8 +235,7 @@ def _on_its_scale(runs: Array, seen: Array, model: Callable[[Array], Parts]) -> 
 def _in_proportion(runs: Array, seen: Array) -> int:
     """Whether effects and noise are in proportion to the means: 1, or -1 if all values are negative; else 0.
 
-    Source: G. Box and D. Cox, An Analysis of Transformations, JRSS B 26(2), 1964 (of their powers 0 and 1);
-        N. Duan, Smearing Estimate, JASA 78, 1983 (means of what was transformed).
+    Source: Box and Cox, as in `surrogate_model`; N. Duan, Smearing Estimate, JASA 78, 1983 (means).
     """
     sign, repeated = one_sign(runs[seen]), seen.sum(axis=1) > 1
     if not sign or repeated.sum() < FEWEST_REPEATED:

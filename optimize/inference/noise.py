@@ -6,8 +6,11 @@ the more alike the configurations are.
 Arrays of one objective, configurations x replications: `runs` and `seen` of `by_objective`, and `rest`, the
 residuals that `explained` gives.
 
-Source: X. Chen, B. Ankenman and B. Nelson, The Effects of Common Random Numbers on Stochastic Kriging
-Metamodels, ACM TOMACS 22(2), 2012 (noise of similar configurations).
+Sources: X. Chen, B. Ankenman and B. Nelson, The Effects of Common Random Numbers on Stochastic Kriging
+Metamodels, ACM TOMACS 22(2), 2012 (noise of similar configurations); H. Patterson and R. Thompson, Recovery
+of Inter-Block Information when Block Sizes are Unequal, Biometrika 58(3), 1971 (likelihood of what means and
+effects do not explain); F. Satterthwaite, An Approximate Distribution of Estimates of Variance Components,
+Biometrics Bulletin 2(6), 1946; A. Aitken, On Least Squares and Linear Combination of Observations, 1936.
 """
 
 from __future__ import annotations
@@ -28,12 +31,8 @@ LEAST_SHARED, MOST_SHARED = 1e-9, 1e6  # variance of replication effects, in tha
 def noise_of(rest: Array, means: Array, seen: Array, similar: Array) -> tuple[Array, float]:
     """Covariance of the noise of configurations in a replication, and its size's degrees of freedom.
 
-    Its size is how much runs differ where configurations were run again. How much of it `similar`
-    configurations (by the prior correlation of their means) share is what makes these differences most
-    likely.
-
-    Source: H. Patterson and R. Thompson, Recovery of Inter-Block Information when Block Sizes are Unequal,
-        Biometrika 58(3), 1971 (likelihood of what means and effects do not explain).
+    Its size is how much runs differ where configurations were run again. How much of it
+    configurations share that are `similar` (prior correlation of means) makes these differences most likely.
     """
     again = np.flatnonzero(seen.sum(axis=1) > 1)
     tried = []
@@ -47,10 +46,7 @@ def noise_of(rest: Array, means: Array, seen: Array, similar: Array) -> tuple[Ar
 
 
 def beyond_effects(seen: Array, alike: Array) -> list[tuple[Array, Array]]:
-    """Who was run in each replication and in another, and the covariance of their noise around its mean.
-
-    `alike` is that of all configurations in a replication.
-    """
+    """Who was run in each replication and in another, and their noise's covariance around its mean."""
     repeated = seen & (seen.sum(axis=1) > 1)[:, None]
     made = []
     for ran in repeated.T[repeated.sum(axis=0) > 1]:
@@ -64,9 +60,6 @@ def degrees_of_freedom(beyond: Sequence[tuple[Array, Array]]) -> float:
     """By which the size of the noise is known: fewer where the noise of configurations is alike.
 
     Without that they are n - k - m + 1, for n runs of k configurations in m replications.
-
-    Source: F. Satterthwaite, An Approximate Distribution of Estimates of Variance Components, Biometrics
-        Bulletin 2(6), 1946.
     """
     if len(beyond) < 2:
         return 1.0
@@ -93,9 +86,6 @@ def least_squares(runs: Array, seen: Array, noise: Array) -> tuple[Array, Array]
     """Means of configurations and their covariance, by generalised least squares, given that of the noise.
 
     Replication effects are random. The level, which nothing says, is that of `explained`.
-
-    Source: A. Aitken, On Least Squares and Linear Combination of Observations, 1936; H. Patterson and R.
-        Thompson, Recovery of Inter-Block Information when Block Sizes are Unequal, Biometrika 58(3), 1971.
     """
     size = noise[0, 0]
     effects, level, _ = explained(runs, seen)

@@ -11,7 +11,7 @@ from gridtune.model.metrics.registry import Definition, definition
 from gridtune.optimize.front.changes import Runs
 from gridtune.optimize.records.difference import difference
 from gridtune.optimize.records.recommendation import Harm, much
-from gridtune.optimize.replication.guards import worst_wait
+from gridtune.optimize.replication.guards import waits_beyond
 from gridtune.optimize.runs.blocks import Sample, means_of
 from gridtune.scenarios.tables.search import Starvation
 
@@ -114,8 +114,9 @@ def blamed(
     baseline: Sample, changed: Sample, bounds: Starvation, *, replay: bool = False, load: float = 1.0
 ) -> tuple[Harm, ...]:
     """The wait that is farthest beyond what the guard against starvation allows, if one is; see `Harm`."""
-    name = worst_wait(changed.means, baseline.means, bounds)
-    if name is None:
+    waits = waits_beyond(changed.means, baseline.means, bounds)
+    name = max(waits, key=waits.__getitem__, default="")
+    if waits.get(name, 0.0) <= 0:
         return ()
     before, after = baseline.means[name], changed.means[name]
     return (Harm(name, "s", before, after, after - before, after - before, replay=replay, load=load),)
@@ -133,11 +134,7 @@ def beyond(found: Iterable[Harm], baseline: Mapping[str, float]) -> list[Harm]:
 
 
 def worse_off(baseline: Runs, whole: Runs, sparse: Runs, objectives: Collection[str]) -> bool:
-    """Whether jobs or users are worse off without some changes: in what they are owed, or on the whole.
-
-    Args:
-        baseline, whole, sparse: with no change, all changes and some of them, of the same replications.
-    """
+    """Whether somebody is worse off with some changes than with all: in what is owed, or on the whole."""
     found = beyond(harms(whole, sparse, objectives), means_of(baseline))
     if not found or any(_owed(one.metric) for one in found):
         return bool(found)

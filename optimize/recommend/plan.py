@@ -8,8 +8,7 @@ from math import ceil
 ELIMINATION, CONFIRMATION = 6, 12  # replications, at most
 LEAST_ELIMINATION, LEAST_CONFIRMATION = 3, 6  # replications without which they are left out
 LEAST = 3 * LEAST_CONFIRMATION  # runs without which nothing can be confirmed
-TRIES = 4  # subsets of a configuration that are run, at most
-LEAST_TRIES = 2  # of each of several configurations
+TRIES, LEAST_TRIES = 4, 2  # subsets of a configuration that are run, at most; of each of several, at least
 LEAST_RUNS = LEAST + (2 + TRIES) * LEAST_ELIMINATION  # to find and confirm one recommendation
 
 

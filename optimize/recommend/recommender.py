@@ -43,12 +43,7 @@ class Recommender:
     """
 
     def __init__(
-        self,
-        evaluator: Evaluator,
-        front: Front,
-        left: Callable[[], int],
-        replay: float = 0.0,
-        overtime: float = 0.0,
+        self, evaluator: Evaluator, front: Front, left: Callable[[], int], replay: float, overtime: float
     ) -> None:
         self._evaluator, self._front, self._left = evaluator, front, left
         self._settings, self._objectives = evaluator.settings, front.objectives
@@ -75,7 +70,6 @@ class Recommender:
         """What is recommended of candidates."""
         if not candidates:
             return ()
-        certain = self._front.certain
         # Replays of what is left of a candidate; without a screening its own, and the baseline's, as logged.
         new = self._replays.as_logged.new([{}, *(one.origin.values for one in candidates)])
         chosen = self._plan(candidates, (3 if new else 2) * self._replays.weight)
@@ -86,19 +80,17 @@ class Recommender:
             return ()
         done = len(self._evaluator.table)
         self._evaluator.progress.expect(done + chosen.runs * len(self._settings.run_in))
-        first, sure = FIRST_CONFIRMATION if certain else FIRST_ELIMINATION, FIRST_CONFIRMATION
+        first = FIRST_CONFIRMATION if self._front.certain else FIRST_ELIMINATION
         elimination = Block(self._evaluator, range(first, first + chosen.elimination))
-        confirmation = Block(self._evaluator, range(sure, sure + chosen.confirmation))
-        thinned = [
-            self._elimination.thinned(one, elimination, chosen) for one in candidates[: chosen.candidates]
-        ]
-        candidates = [one for one in thinned if one is not None]
+        last = FIRST_CONFIRMATION + chosen.confirmation
+        confirmation = Block(self._evaluator, range(FIRST_CONFIRMATION, last))
+        each = candidates[: chosen.candidates]
+        candidates = [made for one in each if (made := self._elimination.thinned(one, elimination, chosen))]
         some = [values for one in candidates for values in (one.sparse, one.origin.values)]
         confirmation.run([{}, *some] if some else [])
         found: dict[str, Recommendation] = {}
         for one in candidates:
-            made = self._confirmed(one, confirmation, len(candidates) * len(self._objectives))
-            if made is not None:
+            if made := self._confirmed(one, confirmation, len(candidates) * len(self._objectives)):
                 found.setdefault(key(made.values), made)
         return tuple(
             replace(self._elimination.with_shares(made, elimination, self._left()), letter=letter)
@@ -134,11 +126,7 @@ class Recommender:
         return passed
 
     def _confirmed(self, candidate: Candidate, block: Block, tests: int) -> Recommendation | None:
-        """What the runs of the confirmation bear out of a candidate: the sparse configuration, or the whole.
-
-        Args:
-            tests: as there are several, one of them must be the surer (Bonferroni).
-        """
+        """What the runs of the confirmation bear out: the sparse or the whole one, in a family of `tests`."""
         sparse, values = candidate.sparse, candidate.origin.values
         start, whole, part = block.run([{}, values, sparse])
         if start is None:

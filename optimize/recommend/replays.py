@@ -13,8 +13,6 @@ from gridtune.optimize.runs.blocks import Block, Sample, means_of
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.space import Configuration, key
 
-TOO_LITTLE = "too little is left; more --runs or --time allow it"
-
 
 class Replay(NamedTuple):
     """What replays of the log say of a configuration.
@@ -38,7 +36,7 @@ class Replays:
     Args:
         left: gives the runs that may still be done.
         weight: runs that one replay counts as; 0 if there is nothing to replay.
-        overtime: share of all runs that replays with more jobs may take although nothing is left.
+        overtime: share of all runs that replays with more jobs may take in any case.
     """
 
     def __init__(self, evaluator: Evaluator, left: Callable[[], int], weight: float, overtime: float) -> None:
@@ -61,7 +59,7 @@ class Replays:
         return found
 
     def _replayed(self, configuration: Configuration) -> Replay:
-        """What replays say, whatever it gained."""
+        """The same, whatever it gained."""
         evaluator, logged, busier = self._evaluator, self.as_logged, self._busier
         before, after = logged.run([{}, configuration])
         if before is None or after is None:
@@ -74,7 +72,8 @@ class Replays:
         harmed += by_case(before, after, lambda was, now: harms_of_replay(means_of(was), means_of(now)))
         before, after = self._under_load([{}, configuration])
         if before is None or after is None:
-            why = busier.failures.get(key({})) or busier.failures.get(key(configuration), TOO_LITTLE)
+            why = busier.failures.get(key({})) or busier.failures.get(key(configuration))
+            why = why or "too little is left; more --runs or --time allow it"
             return Replay(None, harmed, (f"The log was not replayed with more jobs: {why}",))
         broken = tuple(one for one in breaks(busier, before, after) if one not in busier.broken(before))
         if broken:

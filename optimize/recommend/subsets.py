@@ -23,8 +23,7 @@ DRAWS = 64
 class Subsets:
     """Takes configurations apart, and orders their changes by a surrogate model of all runs.
 
-    Without a change, a parameter has the baseline's value. One that the baseline lacks, for it belongs to
-    another policy, has its default, or what is nearest to that in the space.
+    Without a change, a parameter has the baseline's value, or its default where the baseline lacks it.
     """
 
     def __init__(self, front: Front, settings: Settings) -> None:

@@ -1,7 +1,6 @@
 """Values to be minimised on one scale, of configurations with different numbers of replications.
 
-Replication k has the same random numbers for every configuration. So configurations are only compared on
-replications that they share: the others may have been easier.
+Configurations are only compared on replications that they share: the others may have been easier.
 """
 
 from __future__ import annotations

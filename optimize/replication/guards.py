@@ -82,20 +82,13 @@ def excess_waits(configuration: Means, baseline: Means, bounds: Starvation) -> d
     Returns:
         `EXCESS_WAIT`, of the worst class, and `EXCESS_WAIT.CLASS` of each (`CLASSES`) that both runs have.
     """
-    each = _beyond(configuration, baseline, bounds)
+    each = waits_beyond(configuration, baseline, bounds)
     worst = max(each.values(), default=0.0)
     kinds = {name.partition(".")[2].removeprefix("size-") or "longest": each[name] for name in each}
     return {EXCESS_WAIT: worst} | {f"{EXCESS_WAIT}.{kind}": excess for kind, excess in kinds.items()}
 
 
-def worst_wait(configuration: Means, baseline: Means, bounds: Starvation) -> str | None:
-    """The metric of the wait that is farthest beyond what it may be; None if all keep their bounds."""
-    beyond = _beyond(configuration, baseline, bounds)
-    worst = max(beyond, key=beyond.__getitem__, default="")
-    return worst if beyond.get(worst, 0.0) > 0 else None
-
-
-def _beyond(configuration: Means, baseline: Means, bounds: Starvation) -> dict[str, float]:
+def waits_beyond(configuration: Means, baseline: Means, bounds: Starvation) -> dict[str, float]:
     """By how much each wait is beyond its bound, s, by its metric; of classes with jobs in both."""
     each: dict[str, float] = {}
     for name, value in configuration.items():
