@@ -85,7 +85,8 @@ class Recommender:
         last = FIRST_CONFIRMATION + chosen.confirmation
         confirmation = Block(self._evaluator, range(FIRST_CONFIRMATION, last))
         each = candidates[: chosen.candidates]
-        candidates = [made for one in each if (made := self._elimination.thinned(one, elimination, chosen))]
+        thinned = [self._elimination.thinned(one, elimination, chosen) for one in each]
+        candidates = [one for one in thinned if one is not None]
         some = [values for one in candidates for values in (one.sparse, one.origin.values)]
         confirmation.run([{}, *some] if some else [])
         found: dict[str, Recommendation] = {}

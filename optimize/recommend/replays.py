@@ -72,8 +72,8 @@ class Replays:
         harmed += by_case(before, after, lambda was, now: harms_of_replay(means_of(was), means_of(now)))
         before, after = self._under_load([{}, configuration])
         if before is None or after is None:
-            why = busier.failures.get(key({})) or busier.failures.get(key(configuration))
-            why = why or "too little is left; more --runs or --time allow it"
+            little = "too little is left; more --runs or --time allow it"
+            why = busier.failures.get(key({})) or busier.failures.get(key(configuration), little)
             return Replay(None, harmed, (f"The log was not replayed with more jobs: {why}",))
         broken = tuple(one for one in breaks(busier, before, after) if one not in busier.broken(before))
         if broken:
