@@ -162,18 +162,20 @@ def test_the_best_of_two_objectives_of_one_name_are_called_by_their_statistic():
         )
     )
     all_three = (mean, worst, work)
-    titles = [title_of([one], all_three, all_three) for one in all_three]
+    titles = [title_of([one], all_three, all_three, compromise=False) for one in all_three]
     assert titles == ["lower slowdown (mean)", "lower slowdown (worst user)", "more completed work"]
-    assert title_of([mean], (mean, work), (mean, work)) == "lower slowdown"
+    assert title_of([mean], (mean, work), (mean, work), compromise=False) == "lower slowdown"
 
 
 def test_a_title_says_what_the_confirmation_bears_out():
     users = Objective("unhappy_users", "minimize", "users")
     spread = Objective("unfairness", "minimize", "")
     both = (users, spread)
-    assert title_of([users], both, both) == "fewer unhappy users"
-    assert title_of([users], [spread], both) == "lower unfairness"
-    assert title_of([users, spread], both, both) == "fewer unhappy users and lower unfairness"
+    assert title_of([users], both, both, compromise=False) == "fewer unhappy users"
+    assert title_of([users], [spread], both, compromise=False) == "lower unfairness"
+    assert (
+        title_of([users, spread], both, both, compromise=False) == "fewer unhappy users and lower unfairness"
+    )
     assert title_of([users], [users], both, compromise=True) == "fewer unhappy users, compromise"
     assert title_of([users], [spread], both, compromise=True) == "compromise"
 

@@ -1,8 +1,7 @@
-"""Why a configuration: what it sets, what that gains and costs, and which of its settings do it.
+"""Why a configuration: what it sets, what that gains and costs, which settings do it, and what is near it.
 
 Configurations of the front are compared as on the front, and so is one with the baseline where the posterior
-knows both. Everything else is on validation seeds, replication by replication under common random numbers,
-above all the configuration after each of its settings is put back.
+knows both. All else, such as a configuration with a setting put back, is paired on validation seeds.
 """
 
 from __future__ import annotations
@@ -11,11 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from gridtune.optimize.explanation.neighbours import Neighbourhood, compared, neighbourhood
-from gridtune.optimize.front.changes import Change, changes, confirmed, modelled, other_changes
+import numpy as np
+
+from gridtune.optimize.front.changes import Change, between, changes, confirmed, modelled, other_changes
 from gridtune.optimize.front.front import Front, comparable
-from gridtune.optimize.records.evaluations import Value
-from gridtune.optimize.replication.compare import costs, ranges
+from gridtune.optimize.records.evaluations import Evaluation, Value, side_by_side
+from gridtune.optimize.replication.compare import Array, costs, ranges
 from gridtune.optimize.report.frame import BASELINE, Row, rows
 from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.runs.blocks import Block, Sample
@@ -29,12 +29,13 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.workers.pool import Pool
 
+DOMINATORS = 3  # shown at most, of the configurations that dominate one
 NAMED = 5  # configurations of the front that an error names
 VALIDATED = 5  # validation runs per configuration where the front has none
 
 
 class Setting(NamedTuple):
-    """A parameter of a configuration; its default is what the baseline has, None if it has no place there."""
+    """A parameter of a configuration; `default` is what the baseline has, None if it has no place there."""
 
     path: str
     value: Value
@@ -49,7 +50,7 @@ class Ablation:
 
     Attributes:
         before: what the baseline has.
-        along: settings that go with it, for they exist only under the value that the configuration sets.
+        along: settings that exist only under the value that the configuration sets, and go with it.
         left: what the configuration still sets.
         failure: why that cannot be run; "" if it can.
         changes: from the configuration to what is left of it, in each objective.
@@ -69,13 +70,48 @@ class Ablation:
 
     def as_json(self) -> dict[str, Any]:
         """For JSON."""
-        return {
-            "path": self.path,
-            "before": self.before,
-            "along": self.along,
-            "failure": self.failure or None,
+        facts = {name: value for name, value in vars(self).items() if name != "left"}
+        return facts | {"failure": self.failure or None, "changes": [one.as_json() for one in self.changes]}
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A configuration of the front, seen from another configuration.
+
+    Attributes:
+        better_in, worse_in: objectives in which it is the nearest that is better, or worse; none if it
+            dominates the other.
+        changes, differs: from the other to it, in each objective, and by path; None where inactive.
+    """
+
+    number: int
+    better_in: tuple[str, ...]
+    worse_in: tuple[str, ...]
+    changes: tuple[Change, ...] = field(repr=False)
+    differs: tuple[tuple[str, Value | None, Value | None], ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """For JSON."""
+        return vars(self) | {
             "changes": [one.as_json() for one in self.changes],
+            "differs": [{"path": path, "here": here, "there": there} for path, here, there in self.differs],
         }
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Where a configuration lies.
+
+    Attributes:
+        around: at most `DOMINATORS` of those that dominate it, the nearest first; if none does, in each
+            objective the nearest better and the nearest worse one.
+        dominated_by: numbers of the configurations on the front that dominate it, the nearest first.
+        dominated_in_search: numbers of those that did in the search.
+    """
+
+    around: tuple[Neighbour, ...] = field(repr=False)
+    dominated_by: tuple[int, ...]
+    dominated_in_search: tuple[int, ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,12 +120,10 @@ class Explanation:
 
     Attributes:
         bounds: what comes closest to breaking each constraint of the search, on validation seeds.
-        changes: from the baseline to the configuration, in each objective, by the posterior if `modelled`;
-            empty if that fails.
+        changes: in each objective from the baseline, by the posterior if `modelled`; empty if that fails.
         other_changes: clear ones in other metrics, the largest first.
         ablations: what its settings do, that with the largest effect first; None if not asked for.
-        replications: validation runs behind each configuration.
-        runs: simulations that the explanation took.
+        replications, runs: validation runs of each configuration, and simulations that were done.
     """
 
     row: Row
@@ -117,20 +151,16 @@ class Explanation:
         """As data for JSON."""
         row, place = self.row, self.neighbourhood
         around = [one.as_json() for one in place.around]
+        constraints = [
+            {"constraint": str(one.constraint), "holds": one.excess <= 0, "case": one.case} | one.as_json()
+            for one in self.bounds
+        ]
         return {
             "study": row.front.archive.study,
             "scenario": row.front.archive.scenario,
             "number": row.number,
             "recommended": [{"letter": row.name, "name": row.advice.title}] if row.advice else [],
-            "constraints": [
-                {
-                    "constraint": str(one.constraint),
-                    "holds": one.excess <= 0,
-                    "case": one.case,
-                    **one.as_json(),
-                }
-                for one in self.bounds
-            ],
+            "constraints": constraints,
             "on_front": row.on_front,
             "probability_non_dominated": row.front.chance(row.stand) if self.member else None,
             "settings": [one._asdict() for one in self.settings],
@@ -157,10 +187,9 @@ def explain(
     progress: Progress | None = None,
     work: Callable[[Task], Metrics] = metrics_of,
 ) -> Explanation:
-    """Explain a configuration of a search.
+    """Explain a configuration of a search; see `find_configuration`.
 
     Args:
-        row: the configuration; see `find_configuration`.
         replications: validation runs per configuration; as many as the front has if left out.
 
     Raises:
@@ -185,14 +214,11 @@ def explain(
     if standing and (modelled(found, standing, evaluation) or confirmed(found, standing, evaluation)):
         known = compared(found, standing, evaluation)
     changed = scenario.override(values)
-    meanings = {path: meaning(changed, path) for path in values}
+    meanings = [(path, meaning(scenario, path).value, meaning(changed, path)) for path in values]
     return Explanation(
         row,
         tuple(tightest(one, here.evaluation.cases) for one in settings.constraints),
-        tuple(
-            Setting(path, values[path], meaning(scenario, path).value, one.unit, one.text)
-            for path, one in meanings.items()
-        ),
+        tuple(Setting(path, values[path], was, one.unit, one.text) for path, was, one in meanings),
         known,
         other_changes(found.objectives, start, here.values),
         neighbourhood(found, evaluation),
@@ -221,7 +247,7 @@ def removals(scenario: Scenario, space: Space, configuration: Configuration) -> 
                 continue
         except ScenarioError as error:
             refused = error.faults[0]
-        along = tuple(other for other in configuration if other != path and other not in left)
+        along = tuple(other for other in configuration if other not in {path, *left})
         found.append(Ablation(path, before, along, left, refused))
     return found
 
@@ -232,21 +258,75 @@ def ablated(
     """What each removal does, that with the largest effect first, in shares of the range over the search."""
     made = []
     for one in removed:
-        result = None if one.failure else validation.run([one.left])[0]
-        if result is None:
-            made.append(replace(one, failure=one.failure or validation.failures[key(one.left)]))
-        else:
+        if not one.failure and (result := validation.run([one.left])[0]):
             made.append(replace(one, changes=changes(found.objectives, here.values, result.values)))
-    rows = costs([evaluation.objectives for evaluation in comparable(found.archive)], found.objectives)
-    widths = dict(zip((o.name for o in found.objectives), ranges(rows).tolist(), strict=True))
+        else:
+            made.append(replace(one, failure=one.failure or validation.failures[key(one.left)]))
+    seen = costs([evaluation.objectives for evaluation in comparable(found.archive)], found.objectives)
+    widths = dict(zip((o.name for o in found.objectives), ranges(seen).tolist(), strict=True))
     return tuple(sorted(made, key=lambda one: -one.effect(widths)))
+
+
+def compared(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ...]:
+    """What happens to each objective from one configuration to another, between the means of the front."""
+    found = between(front, start, to)
+    if not {start.number, to.number} <= front.means.keys():
+        return found
+    return tuple(
+        replace(one, start=front.value(start.number, one.metric), to=front.value(to.number, one.metric))
+        for one in found
+    )
+
+
+def neighbourhood(found: Front, evaluation: Evaluation) -> Neighbourhood:
+    """Where a configuration lies in the front.
+
+    Distances are Euclidean, each objective in shares of its range over the front.
+    """
+    others = [one for one in found.on_front if one.number != found.stand(evaluation.number)]
+    if modelled(found, evaluation, *others):
+        places = np.vstack([found.costs(others), found.means[evaluation.number]])
+    else:
+        places = costs(side_by_side([*others, evaluation]), found.objectives)
+    gaps = (places[:-1] - places[-1]) / ranges(places)
+    near = np.argsort(np.sqrt((gaps**2).sum(axis=1)), kind="stable").tolist()
+    dominating = [k for k in near if _dominates(gaps[k])]
+    names = [objective.name for objective in found.objectives]
+    sides = [  # the nearest by objective: of what is better there, and of what is worse
+        {name: next((k for k in near if sign * gaps[k, at] > 0), -1) for at, name in enumerate(names)}
+        for sign in (-1, 1)
+    ]
+    made = []
+    for k in dominating[:DOMINATORS] or [k for k in near if any(k in side.values() for side in sides)]:
+        better, worse = (
+            tuple(name for name in names if side[name] == k and not dominating) for side in sides
+        )
+        gaps_of, differs = compared(found, evaluation, others[k]), _differs(evaluation, others[k])
+        made.append(Neighbour(others[k].number, better, worse, gaps_of, differs))
+    before = costs([one.objectives for one in (*others, evaluation)], found.objectives)
+    return Neighbourhood(
+        tuple(made),
+        tuple(others[k].number for k in dominating),
+        tuple(others[k].number for k in near if _dominates(before[k] - before[-1])),
+    )
+
+
+def _dominates(gaps: Array) -> bool:
+    """Whether a configuration is nowhere worse and somewhere better, by its differences to another."""
+    return bool((gaps <= 0).all() and (gaps < 0).any())
+
+
+def _differs(here: Evaluation, there: Evaluation) -> tuple[tuple[str, Value | None, Value | None], ...]:
+    paths = dict.fromkeys([*here.values, *there.values])
+    pairs = ((path, here.values.get(path), there.values.get(path)) for path in paths)
+    return tuple(pair for pair in pairs if pair[1] != pair[2])
 
 
 def find_configuration(found: Front, text: str) -> Row:
     """The configuration that a number, `baseline`, or a recommendation's letter stands for; none that failed.
 
     Raises:
-        ScenarioError: there is none; names those that there are.
+        ScenarioError: there is none.
     """
     archive, able = found.archive, [row for row in rows(found) if row.evaluation]
     known = {str(row.number): row for row in able} | {row.name.lower(): row for row in able}

@@ -1,8 +1,7 @@
 """What happens to metrics from one configuration to another, above all from the baseline.
 
-By the posterior of all runs where these are enough to learn from. Else everything is paired over the
-replications that both have in common: on validation seeds where both have them, else on those of the search,
-which flatter the front.
+By the posterior of all runs where these are enough to learn from. Else paired over common replications: on
+validation seeds where both have them, else on those of the search, which flatter the front.
 """
 
 from __future__ import annotations
@@ -60,9 +59,8 @@ def modelled(front: Front, *configurations: Evaluation | Failed) -> bool:
 
 def confirmed(front: Front, start: Evaluation, to: Evaluation) -> Recommendation | None:
     """The recommendation whose confirmation has compared these two; None if none has."""
-    pair = start.number, to.number
-    known = (one for one in front.archive.recommendations if one.replications)
-    return next((one for one in known if pair == (front.archive.baseline, one.number)), None)
+    known = front.archive.recommendations if start.number == front.archive.baseline else ()
+    return next((one for one in known if one.replications and one.number == to.number), None)
 
 
 def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
@@ -76,9 +74,8 @@ def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
 def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ...]:
     """What happens to each objective from one configuration to another.
 
-    From the baseline to a recommendation by the runs that confirmed it. Else by the posterior where it has
-    both; paired over common replications where it has not, and where validation runs of both say more than
-    the posterior or contradict it (`_informed`).
+    From the baseline to a recommendation by the runs that confirmed it. Else by the posterior; paired over
+    common replications where it has not both, and where validation runs of both know better (`_informed`).
     """
     if advice := confirmed(front, start, to):
         return tuple(advice.objectives[objective.name] for objective in front.objectives)
@@ -101,7 +98,7 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
 def _informed(model: Difference, paired: Difference) -> Difference:
     """What the model says of a difference, unless `ENOUGH` paired validation runs know better.
 
-    They do if their interval is narrower by more than a tenth, or leaves out what the model expects.
+    Their interval is then narrower by more than a tenth, or leaves out what the model expects.
     """
     if paired.pairs < ENOUGH or paired.half is None or model.half is None:
         return model
@@ -110,10 +107,6 @@ def _informed(model: Difference, paired: Difference) -> Difference:
 
 
 def _same_in_all_runs(start: Evaluation, to: Evaluation, name: str) -> bool:
-    """Whether two configurations that gave the same in all runs that both had are the same; see `between`.
-
-    What was always the same number, as of rare events, must have been so in runs of one configuration alone,
-    too.
-    """
+    """Of equal configurations, whether they vary or, as of rare events, give one number in all their runs."""
     common = set(start.objectives[name].values[: len(to.objectives[name].values)])
     return len(common) > 1 or common == {*all_values(start, name), *all_values(to, name)}

@@ -8,13 +8,13 @@ alone where no configuration was run twice, or where runs repeat each other.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 
 import numpy as np
 
 from gridtune.optimize.inference.gaussian_process import StudyPosterior, posterior_of
-from gridtune.optimize.records.evaluations import Archive, Constraint, Evaluation, Objective
+from gridtune.optimize.records.evaluations import Archive, Constraint, Evaluation, Objective, side_by_side
 from gridtune.optimize.replication.compare import Array, costs, non_dominated, signs
 from gridtune.optimize.replication.guards import failing
 from gridtune.optimize.search_space.constraints import excesses, feasible, violation
@@ -30,16 +30,13 @@ class Front:
     """The Pareto front of a search.
 
     Attributes:
-        archive: the search.
-        members: configurations that may be on the front, or break a constraint on validation seeds only;
-            those that are on it first, then by their objectives. (What broke one when it was to be
-            recommended is none.)
+        members: configurations that may be on the front, or break a constraint on validation seeds only (not
+            when they were to be recommended); those that are on it first, then by their objectives.
         on_front: those that keep the constraints, and are non-dominated with a probability of at least
-            `ON_FRONT` or have the best estimated mean of an objective. Without probabilities: those of which
-            none has better means.
-        reference: reference point of the hypervolume, in the units of the objectives; see `reference_point`.
+            `ON_FRONT` or have the best estimated mean of an objective; without probabilities by their means.
+        reference: see `reference_point`.
         hypervolume: of the configurations on the front, by their estimated means.
-        posterior: the posterior of all configurations; None where these are too few, or runs do not vary.
+        posterior: of all configurations; None where these are too few, or runs do not vary.
         certain: whether runs of a configuration repeat each other exactly: then one tells all.
         means: estimated means by number, an entry per objective, to be minimised: of members, the baseline,
             and all others that the posterior knows.
@@ -67,15 +64,14 @@ class Front:
         return any(one.validated for one in self.on_front)
 
     def chance(self, number: int) -> float | None:
-        """Probability that no other evaluated configuration that keeps the constraints dominates one.
+        """Probability that no configuration that keeps the constraints dominates one; 0 if this breaks one.
 
-        It is 0 if this one breaks one itself, None where that cannot be said (no noise, or no configuration
-        was run twice).
+        None where that cannot be said: no noise, or no configuration was run twice.
         """
         return None if self.posterior is None else self.posterior.chances.get(number)
 
     def stand(self, number: int) -> int:
-        """Number of the configuration that stands for one: its own, or of an earlier one that it equals."""
+        """Number of the configuration that stands for one: its own, or of an earlier equal one."""
         return self.same.get(number, number)
 
     def equals(self, number: int) -> tuple[int, ...]:
@@ -84,8 +80,7 @@ class Front:
 
     def costs(self, some: Sequence[Evaluation]) -> Array:
         """Estimated means of configurations, to be minimised, configurations x objectives."""
-        rows = [self.means[one.number] for one in some]
-        return np.reshape(rows, (len(some), len(self.objectives)))
+        return np.reshape([self.means[one.number] for one in some], (len(some), len(self.objectives)))
 
     def value(self, number: int, objective: Objective) -> float:
         """Estimated mean of an objective at a configuration, in the unit of the objective."""
@@ -97,10 +92,9 @@ class Front:
         return f"Front({self.archive.study!r}, {len(self.on_front)} configurations for {names})"
 
     def bearable(self, some: Sequence[Evaluation]) -> list[Evaluation]:
-        """Those that make no objective worse than the baseline by more than half of its value.
+        """Those that make no objective worse by more than half of the baseline's value, no class failing.
 
-        Where that is 0, or below the resolution, by more than half of the range over all configurations. Nor
-        may a further tenth of the mandatory jobs of a class fail (`replication.guards.failing`).
+        Where that is 0, or below the resolution, by more than half of the range over all configurations.
         """
         start = self.archive.standing
         if start is None or start.number not in self.means:
@@ -132,19 +126,18 @@ def front(archive: Archive) -> Front:
     if not same:
         return Front(archive, (), (), corner, means=_plain(usable, objectives))
     rivals = [one for one in able if one.number in same]
-    baseline = [one for one in usable if one.number == archive.baseline]
+    baseline = [
+        replace(one, values=one.values or dict(archive.present))
+        for one in usable
+        if one.number == archive.baseline
+    ]
     certain = _repeats([*rivals, *baseline])
     posterior = None
     if not certain:
         known = {one.number: one for one in (*rivals, *baseline)}
-        posterior = posterior_of(
-            [known[number] for number in sorted(known)],
-            objectives,
-            archive.seed,
-            rivals={one.number for one in rivals if keeps(one, archive.constraints)},
-            values={one.number: archive.present for one in baseline if not one.values},
-            baseline=archive.baseline,
-        )
+        keep = {one.number for one in rivals if keeps(one, archive.constraints)}
+        entries = [known[number] for number in sorted(known)]
+        posterior = posterior_of(entries, objectives, archive.seed, rivals=keep, baseline=archive.baseline)
     means = _plain([*rivals, *baseline], objectives)
     means |= _anchored(archive, posterior, means)
     if posterior is None:
@@ -162,62 +155,56 @@ def _members(
 ) -> tuple[tuple[Evaluation, ...], tuple[Evaluation, ...]]:
     """The members of a front, and those of them that are on it; both the best first.
 
-    Args:
-        rows: means to be minimised, by number.
-        chances: of being non-dominated, by number; empty where the means alone decide.
+    `chances` are empty where the means (`rows`, by number, to be minimised) alone decide.
     """
-    keep = [one.number for one in rivals if keeps(one, archive.constraints)]
-    if chances:
-        each = range(len(archive.objectives)) if keep else ()
-        best = {min(keep, key=lambda number: (rows[number][at], number)) for at in each}
-    else:
-        best = {keep[k] for k in non_dominated(np.array([rows[number] for number in keep]))}
+    keep = sorted(one.number for one in rivals if keeps(one, archive.constraints))
+    values = np.array([rows[number] for number in keep])
+    places = values.argmin(axis=0).tolist() if chances and keep else non_dominated(values)
+    best = {keep[k] for k in places}
     on_front, others = [], []
     for one in sorted(rivals, key=lambda one: tuple(rows[one.number])):
-        chance, able = chances.get(one.number, 0.0), one.number in keep
-        if able and (one.number in best or chance >= ON_FRONT):
+        chance = chances.get(one.number, 0.0)
+        if one.number in keep and (one.number in best or chance >= ON_FRONT):
             on_front.append(one)
-        elif not able or chance >= POSSIBLE:
+        elif one.number not in keep or chance >= POSSIBLE:
             others.append(one)
     return (*on_front, *others), tuple(on_front)
 
 
 def _plain(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> dict[int, Array]:
     """Means to be minimised, by number; on validation seeds if all have them, else those of the search."""
-    validated = all(one.validated for one in evaluations)
-    rows = costs([one.estimates if validated else one.objectives for one in evaluations], objectives)
+    rows = costs(side_by_side(evaluations), objectives)
     return {one.number: row for one, row in zip(evaluations, rows, strict=True)}
 
 
 def _anchored(
     archive: Archive, posterior: StudyPosterior | None, plain: Mapping[int, Array]
 ) -> dict[int, Array]:
-    """Posterior means by number, or plain ones, on the level of the baseline's runs.
+    """Posterior means by number, or plain ones, on the level of the baseline's runs; those confirmed as such.
 
-    Confirmed means stand for what is recommended, and for the baseline beside it. What is above the
-    baseline's mean moves as far as that, what is below it in proportion: so small values stay small.
+    What is above the baseline's mean moves as far as that, what is below it in proportion, and stays small.
     """
     turned, objectives = signs(archive.objectives), archive.objectives
     confirmed = [one for one in archive.recommendations if one.replications]
-    means = dict(plain if posterior is None else posterior.means)
+    means = plain if posterior is None else posterior.means
+    rows = turned * np.array(list(means.values()))
     # Where no run was below 0, no mean is.
     lowest = [min(min(e.objectives[o.name].values) for e in archive.evaluations) for o in objectives]
     least = np.where(np.array(lowest) < 0, -np.inf, 0.0)
     baseline = archive.standing
     if baseline is not None and baseline.number in means:
-        level = means[baseline.number]
+        start = end = turned * means[baseline.number]
         if confirmed:
-            level = turned * [confirmed[0].objectives[one.name].start for one in objectives]
+            end = np.array([confirmed[0].objectives[one.name].start for one in objectives])
         elif posterior is not None:
             runs = [all_values(baseline, one.name) for one in objectives]
-            level = turned * [sum(values) / len(values) for values in runs]
-        start, end = turned * means[baseline.number], turned * level
+            end = np.array([sum(values) / len(values) for values in runs])
         ratio = np.where((least == 0) & (start > 0), end / np.where(start > 0, start, 1.0), np.nan)
-        for number, row in means.items():
-            one = turned * row
-            means[number] = turned * np.where((one < start) & (ratio > 0), one * ratio, one + end - start)
-    means = {number: turned * np.maximum(turned * row, least) for number, row in means.items()}
-    return means | {one.number: turned * [one.objectives[o.name].to for o in objectives] for one in confirmed}
+        rows = np.where((rows < start) & (ratio > 0), rows * ratio, rows + end - start)
+    anchored = dict(zip(means, turned * np.maximum(rows, least), strict=True))
+    return anchored | {
+        one.number: turned * [one.objectives[o.name].to for o in objectives] for one in confirmed
+    }
 
 
 def all_values(evaluation: Evaluation, name: str) -> tuple[float, ...]:
@@ -266,10 +253,9 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
     beyond it where the baseline's value is 0), by the first replication of the search. Searches of one
     scenario with one seed have the same reference, so that their volumes compare.
 
-    Where a search does not know the baseline, it is the worst value of each objective and 10 % more. Values
-    on validation seeds count, too: those of the search may all be optimistic. The 10 % are of the range that
-    the search saw; where all values are equal, of their size (at least 1), so that no objective makes every
-    volume zero. It depends on all evaluations: the volumes of two such searches do not compare.
+    Where a search does not know the baseline, it is the worst value of each objective, on validation seeds,
+    too, and 10 % more: of the range in the search, or of the size (at least 1) where all values are equal.
+    The volumes of two such searches do not compare.
     """
     if archive.standing is not None:
         made = []
@@ -278,11 +264,11 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
             made.append(float(first + side * (abs(first) if abs(first) > one.resolution else 1.0)))
         return tuple(made)
     usable = comparable(archive)
-    # What breaks constraints does not count, unless there is nothing else.
-    usable = [e for e in usable if feasible(e, archive.constraints)] or usable
     if not usable:
         return (0.0,) * len(archive.objectives)
-    values = costs([evaluation.objectives for evaluation in usable], archive.objectives)
+    # What breaks constraints does not count, unless there is nothing else.
+    usable = [one for one in usable if feasible(one, archive.constraints)] or usable
+    values = costs([e.objectives for e in usable], archive.objectives)
     validated = costs([e.validated for e in usable if e.validated], archive.objectives)
     ranges = np.ptp(values, axis=0)
     size = np.maximum(np.abs(values).max(axis=0), 1.0)
@@ -297,7 +283,6 @@ def hypervolume(
 
     Args:
         rows: the configurations, by what is to be minimised; see `optimize.replication.compare.costs`.
-        reference: in the units of the objectives; see `reference_point`.
     """
     import moocore
 

@@ -1,8 +1,7 @@
 """Which parameters mattered in a search: Optuna's importances over the stored evaluations.
 
-The importance of a parameter is how differently it is distributed among the best tenth of the evaluations and
-among all of them: it says what sets the good ones apart *within what the search looked at*. Optuna's
-evaluator for conditional spaces weighs a parameter by how often it was active among the best and among all.
+The importance of a parameter is how differently it is distributed, and how often active, among the best tenth
+of the evaluations and among all: it says what sets the good ones apart *within what the search looked at*.
 """
 
 from __future__ import annotations
@@ -24,24 +23,18 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 LEAST = 20  # evaluations below which no tenth can be told from the rest
-BEST = 0.1  # share of the evaluations that count as good
-BEST_COUNT = 5  # but at least so many
+BEST, BEST_COUNT = 0.1, 5  # share of the evaluations that count as good, but at least so many
 RESAMPLES = 60  # behind the intervals
-MIDDLE = [0.025, 0.975]  # quantiles of a 95 % interval
 
 
 def study_sensitivity(kept: SearchResult, objectives: Sequence[Objective], seed: int = 1) -> Sensitivity:
     """Importance of every parameter for every objective, over the evaluations of a search.
 
     Importances of an objective add up to 1. Their intervals come from a bootstrap over the evaluations.
-
-    Args:
-        objectives: objectives of the search, or other metrics that it kept.
+    Objectives are those of the search, or other metrics that it kept.
 
     Raises:
         ScenarioError: too few evaluations, or a metric that was not kept.
-
-    Source: PED-ANOVA, IJCAI 2023, arXiv:2304.10255, in its conditional form, arXiv:2601.20800.
     """
     archive = kept.archive
     if len(archive.evaluations) < LEAST:
@@ -49,13 +42,13 @@ def study_sensitivity(kept: SearchResult, objectives: Sequence[Objective], seed:
             f"{archive.study}: {len(archive.evaluations)} evaluations say too little about importance; "
             f"at least {LEAST} are needed, or simulate: gridtune sensitivity SCENARIO"
         )
-    rankings = [_ranking(kept, objective, seed) for objective in objectives]
+    rankings = tuple(_ranking(kept, objective, seed) for objective in objectives)
     count, runs = len(archive.evaluations), archive.runs * max(1, len(archive.cases))
     note = (
         "note: importances hold for what the search looked at, which was mostly where it found good "
         "configurations"
     )
-    return Sensitivity(archive.study, "importance", tuple(rankings), count, count, runs, seed, (note,))
+    return Sensitivity(archive.study, "importance", rankings, count, count, runs, seed, (note,))
 
 
 def _ranking(kept: SearchResult, objective: Objective, seed: int) -> Ranking:
@@ -84,7 +77,7 @@ def _ranking(kept: SearchResult, objective: Objective, seed: int) -> Ranking:
     ]
     paths = kept.settings.space.paths
     shares = pd.DataFrame([one for one in resampled if one is not None], columns=paths, dtype=float)
-    low, high = shares.fillna(0.0).quantile(MIDDLE).to_numpy()
+    low, high = shares.fillna(0.0).quantile([0.025, 0.975]).to_numpy()
     effects = {
         "path": paths,
         "importance": [importances.get(path, 0.0) for path in paths],

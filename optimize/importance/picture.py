@@ -14,11 +14,6 @@ from gridtune.optimize.report.numbers import metric_label, path_label
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import BLUE, DARK, ORANGE
 
-ACROSS = 2  # panels side by side
-ROW = 0.36  # inches per parameter
-LOWER = 0.19  # rows by which the second number lies below the first one's interval
-LABEL = 28  # letters in a line of a parameter's name
-
 LABELS = {
     "importance": "importance, 95 % interval",
     "mu_star": "μ*: mean size of the effect, 95 % interval",
@@ -26,7 +21,6 @@ LABELS = {
     "ST": "total share, with all interactions, 95 % interval",
     "S1": "share alone, 95 % interval",
 }
-SECOND = {"mu_star": "sigma", "ST": "S1"}
 
 
 def draw_sensitivity(sensitivity: Sensitivity) -> Figure:
@@ -36,11 +30,11 @@ def draw_sensitivity(sensitivity: Sensitivity) -> Figure:
     """
     method, rankings = METHODS[sensitivity.method], sensitivity.rankings
     basis = "Importances" if sensitivity.method == "importance" else sensitivity.method.capitalize()
-    across = min(ACROSS, len(rankings))
+    across = min(2, len(rankings))
     rows = -(-len(rankings) // across)
     most = max(2, *(len(ranking.effects) for ranking in rankings))
     with style.style():
-        drawing = style.figure(max(6.8, 5.0 * across), max(1.6, 0.9 + ROW * most) * rows + 1.3)
+        drawing = style.figure(max(6.8, 5.0 * across), max(1.6, 0.9 + 0.36 * most) * rows + 1.3)
         panels = drawing.subplots(rows, across, squeeze=False).ravel()
         for axes in panels[len(rankings) :]:
             axes.set_visible(False)
@@ -56,23 +50,22 @@ def draw_sensitivity(sensitivity: Sensitivity) -> Figure:
         handles, labels = max(shown, key=lambda one: len(one[0]))
         if handles:
             drawing.legend(handles, labels, loc="outside lower center", ncols=len(handles))
-        style.title(
-            drawing, f"{sensitivity.subject}: which parameters matter", f"{basis}: {sensitivity.basis()}"
-        )
+        title = f"{sensitivity.subject}: which parameters matter"
+        style.title(drawing, title, f"{basis}: {sensitivity.basis()}")
     return drawing
 
 
 def _draw_panel(axes: Axes, ranking: Ranking, method: Method) -> None:
     effects = ranking.effects
     known = effects[effects["active"] > 0]
-    main, other = method.main, SECOND.get(method.main)
+    main, other = method.main, next((name for name in method.columns[1:] if name in LABELS), None)
     axes.barh(
         known.index, known[main], xerr=_bars(known, main), height=0.62, color=BLUE, alpha=0.85,
         error_kw={"ecolor": DARK, "elinewidth": 1.0, "capsize": 2.5}, label=LABELS[main],
     )  # fmt: skip
     if other is not None:
         axes.errorbar(
-            known[other], known.index + LOWER,
+            known[other], known.index + 0.19,
             xerr=_bars(known, other) if f"{other}_conf" in known else None,
             fmt="D", color=ORANGE, markeredgecolor="black", markeredgewidth=0.6, markersize=5,
             capsize=2.0, elinewidth=0.8, label=LABELS[other],
@@ -80,7 +73,7 @@ def _draw_panel(axes: Axes, ranking: Ranking, method: Method) -> None:
     for k in effects.index.difference(known.index):
         axes.annotate("never active", (0, k), (4, 0), textcoords="offset points", va="center", fontsize=8)
     paths = effects["path"].tolist()
-    axes.set_yticks(range(len(effects)), [path_label(path, paths, LABEL) for path in paths])
+    axes.set_yticks(range(len(effects)), [path_label(path, paths, width=28) for path in paths])
     axes.set_ylim(len(effects) - 0.4, -0.6)
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.grid(axis="y", visible=False)

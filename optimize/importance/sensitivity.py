@@ -18,8 +18,7 @@ class Method(NamedTuple):
 
     Attributes:
         title: what the main number is, in words.
-        columns: names of the numbers it gives; the first is the main one, by which parameters are ranked.
-            Half of the interval of a number is called `…_conf`.
+        columns: names of its numbers, by the first of which parameters are ranked; `…_conf`: half-intervals.
         counted: what the column `active` of a ranking counts.
     """
 
@@ -65,9 +64,8 @@ class Ranking(NamedTuple):
 
     Attributes:
         effects: a row for each parameter, that which matters most first; empty if nothing can be said.
-            Columns are its `path`, those of the method (not a number where one has no meaning, as for a
-            parameter that was never active), and `active`: over how many evaluations, trajectories or base
-            samples it was.
+            Columns are its `path`, those of the method (nan where one has no meaning), and `active`: in how
+            many of what the method counts it was.
         reason: why nothing can be said; "" if something can.
     """
 
@@ -83,8 +81,7 @@ class Sensitivity:
     Attributes:
         subject: name of the scenario, or of the study.
         method: a key of `METHODS`.
-        samples: of what the method counts, those that were used.
-        evaluations: different configurations that it rests on.
+        samples, evaluations: that it rests on, of what the method counts, and different configurations.
         seed: of workloads and sample, or of the bootstrap.
     """
 
@@ -140,10 +137,9 @@ class Sensitivity:
 def ranked(objective: Objective, effects: pd.DataFrame, method: str) -> Ranking:
     """Effects sorted by the main number of the method, the largest first, ties by path.
 
-    Nothing is known of a parameter that was never active: its numbers are missing, and it comes last.
+    Numbers of a parameter that was never active are missing, and it comes last.
     """
-    columns = list(METHODS[method].columns)
-    known = effects.copy()
+    known, columns = effects.copy(), list(METHODS[method].columns)
     known.loc[known["active"] == 0, columns] = nan
     order = [METHODS[method].main, "path"]
     return Ranking(objective, known.sort_values(order, ascending=[False, True], ignore_index=True))

@@ -1,13 +1,11 @@
 """Sensitivity of the simulator itself: a design of configurations, their simulations, and what they say.
 
-Each coordinate of SALib's points in the unit cube becomes the value of one parameter, deterministically: a
-range is crossed from its low to its high end, on its own scale (logarithmic or not), and choices own equal
-slices. A parameter whose conditions do not hold is dropped, so that moving it changes nothing: its effect
-there is zero.
+Each coordinate of SALib's points in the unit cube becomes the value of one parameter: a range is crossed on
+its own scale (logarithmic or not), and choices own equal slices. A parameter whose conditions do not hold is
+dropped, so that moving it changes nothing: its effect there is zero.
 
-A trajectory of Morris knows only two levels of each parameter. Mapped to slices, they would compare the same
-pairs of choices again and again and never visit some of them. So each trajectory gets two choices of its own,
-drawn so that all pairs come up equally often, and the effect is that of a switch between two choices.
+A trajectory of Morris knows only two levels of each parameter. Of choices, each trajectory gets two, drawn so
+that all pairs come up equally often, and the effect is that of a switch between them.
 """
 
 from __future__ import annotations
@@ -45,7 +43,7 @@ class Design:
     """Configurations to be evaluated, in blocks that count only as a whole.
 
     Attributes:
-        method: a key of `optimize.importance.sensitivity.METHODS`.
+        method: a key of `METHODS`.
         blocks: the configurations of each trajectory or base sample.
         cube: the same in the unit cube, by block, configuration and parameter.
         seed: of the sample, of the intervals and of the workloads.
@@ -61,12 +59,8 @@ class Design:
         """The numbers of each parameter, as SALib gives them; columns are those of `Ranking.effects`.
 
         Of Morris: `mu_star` is the mean absolute effect of moving a parameter across its whole range, or
-        between two choices. `mu` has signs (none for choices, which have no direction). `sigma`, the standard
-        deviation of the effects, is large if the effect depends on the other parameters or on where the step
-        starts.
-
-        Of Sobol: shares of the variance, which may lie a little outside [0, 1]. `S1` is what the parameter
-        explains alone, `ST` that in which it takes part in any way.
+        between two choices; `mu` has signs (choices have none), and `sigma` is the standard deviation.
+        Of Sobol: shares of the variance, about in [0, 1], alone (`S1`) or in any interaction (`ST`).
 
         Args:
             outcomes: of the configurations of these blocks, in their order; not all equal.
@@ -77,7 +71,7 @@ class Design:
         how = {"num_resamples": RESAMPLES, "conf_level": INTERVAL, "seed": draws}
         if self.method == "sobol":
             made = sobol.analyze(problem, outcomes, calc_second_order=False, **how)
-            numbers = {name: made[name] for name in ("ST", "ST_conf", "S1", "S1_conf")}
+            numbers = {name: made[name] for name in METHODS["sobol"].columns}
         else:
             cube = self.cube[list(blocks)].reshape(len(outcomes), -1)
             made = morris.analyze(problem, cube, outcomes, num_levels=LEVELS, **how)
@@ -92,12 +86,10 @@ class Design:
         """In how many of the blocks each parameter existed before or after it moved."""
         counts = [0] * len(self.space)
         for k in blocks:
+            moved = np.diff(self.cube[k], axis=0).astype(bool).argmax(axis=0).tolist()
             for at, path in enumerate(self.space.paths):
-                before, after = 0, 1 + at
-                if self.method == "morris":
-                    before = int(np.diff(self.cube[k, :, at]).astype(bool).argmax())
-                    after = before + 1
-                counts[at] += path in self.blocks[k][before] or path in self.blocks[k][after]
+                steps = (moved[at], moved[at] + 1) if self.method == "morris" else (0, 1 + at)
+                counts[at] += any(path in self.blocks[k][step] for step in steps)
         return counts
 
 
@@ -106,8 +98,7 @@ def design(method: str, space: Space, samples: int | None, seed: int) -> Design:
 
     Args:
         method: `morris`, trajectories in which every parameter moves once, by two thirds of its range or to
-            another choice; or `sobol`, two independent points and, for each parameter, the first with the
-            second's value.
+            another choice; or `sobol`, pairs of samples and, for each parameter, one with the other's value.
         samples: trajectories, at least 2, or base samples, a power of 2; `SAMPLES` if left out.
 
     Raises:
@@ -134,7 +125,7 @@ def simulated_sensitivity(
 ) -> Sensitivity:
     """Which parameters matter, by simulating a design of configurations under common random numbers.
 
-    Objectives are means over the replications. Samples with a configuration that fails are left out.
+    Samples with a configuration that fails are left out.
 
     Raises:
         ScenarioError: configurations that fail leave less than two samples.
@@ -159,16 +150,8 @@ def simulated_sensitivity(
         outcomes = np.array([row[objective.name].mean for row in rows])
         none = constant(objective, outcomes, "at every configuration")
         rankings.append(none or ranked(objective, plan.effects(outcomes, blocks), plan.method))
-    return Sensitivity(
-        scenario.name,
-        plan.method,
-        tuple(rankings),
-        samples=len(blocks),
-        evaluations=len(visited),
-        runs=len(visited) * replications,
-        seed=plan.seed,
-        notes=notes,
-    )
+    counts = len(blocks), len(visited), len(visited) * replications
+    return Sensitivity(scenario.name, plan.method, tuple(rankings), *counts, plan.seed, notes)
 
 
 def _notes(
@@ -176,13 +159,12 @@ def _notes(
 ) -> tuple[str, ...]:
     """What failures leave of a design: so many blocks. Configurations and their failures are by key."""
     counted, (first, reason) = METHODS[plan.method].counted, next(iter(failures.items()))
-    where = ", ".join(f"{path} = {value}" for path, value in visited[first].items())
+    where, every = ", ".join(f"{path} = {value}" for path, value in visited[first].items()), len(plan.blocks)
     if left < 2:
         raise ScenarioError(
             f"{len(failures)} of {len(visited)} configurations failed, which leaves {left} {counted}; "
             f"the first, {where}: {reason}"
         )
-    every = len(plan.blocks)
     return (
         f"{len(failures)} configurations failed, so {every - left} of {every} {counted} are left "
         f"out: the numbers hold where the scenario can be run. The first failure, {where}: {reason}",

@@ -3,8 +3,7 @@
 Run b of configuration i gives y_ib = theta_i + beta_b + epsilon_ib in each objective, apart (`noise`).
 theta_i is the configuration's mean; a priori it is a Gaussian process over the parameters
 (`surrogate_model`). beta_b is the effect of the replication, whose random numbers all configurations share.
-Runs of the search and validation runs count alike: what made a configuration be looked at again is no bias
-where the runs that did are part of the data and its mean has a prior.
+Validation runs count as those of the search do: what made a configuration be looked at again is in the data.
 
 Sources: B. Ankenman, B. Nelson and J. Staum, Stochastic Kriging for Simulation Metamodeling, Operations
 Research 58(2), 2010; X. Chen, B. Ankenman and B. Nelson, The Effects of Common Random Numbers on Stochastic
@@ -15,8 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+from numpy.random import Generator
 from scipy.optimize import minimize_scalar
 
 from gridtune.optimize.inference.noise import least_squares, noise_of
@@ -59,11 +60,11 @@ class Posterior:
     """Posterior of the configurations of a search.
 
     Attributes:
-        means: posterior means to be minimised, configurations x objectives, on a level common to all.
+        means: to be minimised, configurations x objectives, on a level common to all.
         draws: joint samples of the same, draws x configurations x objectives.
         unit: difference of each objective that is a tie.
-        replays: what `draws` would be if `means` were exact and the same runs were repeated, for several
-            such studies: studies x draws x configurations x objectives.
+        replays: what `draws` would be if `means` were exact and the same runs were repeated, a few times:
+            studies x draws x configurations x objectives.
         freedom: degrees of freedom by which the size of the noise is known, by objective.
     """
 
@@ -76,13 +77,11 @@ class Posterior:
     def non_dominated(self, rivals: Array | None = None) -> Array:
         """Probability in [0, 1] that no other configuration dominates each.
 
-        The share of draws alone is too low: uncertainty blurs the trade-off, so that a draw dominates more
-        configurations than the truth does. The replays, where the truth is known, show by how much; all odds
-        are raised by the same factor.
+        The share of draws alone is too low: a draw dominates more configurations than the truth does. The
+        replays, where the truth is known, show by how much; all odds are raised by the same factor.
 
         Args:
-            rivals: positions of the configurations that are compared; the chance of any other is 0. All if
-                left out.
+            rivals: positions of the configurations that are compared, all if left out; others have no chance.
 
         Source: J. Platt, Probabilistic Outputs for Support Vector Machines, 1999 (calibration by a logistic
             curve; here its intercept alone, learned from a parametric bootstrap).
@@ -104,23 +103,16 @@ class Posterior:
 
 
 class StudyPosterior:
-    """The posterior of configurations by their numbers.
-
-    Args:
-        posterior: of all configurations.
-        numbers: of these, in its order.
-        rivals: numbers of those that may be on the front.
-        objectives: what is traded off.
+    """The posterior of configurations by their `numbers`; `rivals` are those that may be on the front.
 
     Attributes:
-        chances: probability in [0, 1] that each is non-dominated, by number.
-        means: what is expected of each, to be minimised, on a level that all share, by number.
+        chances, means: see `Posterior.non_dominated` and `Posterior`, by number.
     """
 
     def __init__(
         self,
         posterior: Posterior,
-        numbers: Sequence[int],
+        numbers: list[int],
         rivals: Collection[int],
         objectives: Sequence[Objective],
     ) -> None:
@@ -145,12 +137,10 @@ class StudyPosterior:
         a, b = self._at[to], self._at[start]
         mean = float(signs([objective])[0] * (posterior.means[a, column] - posterior.means[b, column]))
         gaps = posterior.draws[:, a, column] - posterior.draws[:, b, column]
-        known = np.ptp(gaps) == 0 or np.isinf(posterior.unit[column])
-        if known and abs(mean) < objective.resolution:
-            mean = 0.0
-        return Difference.of(
-            mean, 0.0 if known else float(np.std(gaps)), float(posterior.freedom[column]), pairs
-        )
+        error, freedom = float(np.std(gaps)), float(posterior.freedom[column])
+        if np.ptp(gaps) == 0 or np.isinf(posterior.unit[column]):  # it is known
+            mean, error = 0.0 if abs(mean) < objective.resolution else mean, 0.0
+        return Difference.of(mean, error, freedom, pairs)
 
 
 @one_thread()
@@ -160,19 +150,15 @@ def posterior_of(
     seed: int = 1,
     *,
     rivals: Collection[int] | None = None,
-    values: Mapping[int, Mapping[str, Value]] | None = None,
     baseline: int | None = None,
 ) -> StudyPosterior | None:
-    """What all runs of a search say of its configurations; None where that cannot be told.
+    """What all runs of a search say of its configurations; of very many the hopeless are left out.
 
-    That takes `FEWEST` configurations, and one that was run twice. Of very many the hopeless are left out.
+    None where that cannot be told: it takes `FEWEST` configurations, and one that was run twice.
 
     Args:
         evaluations: all that there are, each configuration once.
-        objectives: what is traded off.
-        seed: of the samples drawn.
         rivals: numbers of those that may be on the front; all if left out.
-        values: settings by number, of configurations whose evaluation does not hold them.
         baseline: number of the configuration whose mean is inferred from its runs alone, if any.
     """
     if len(evaluations) < FEWEST:
@@ -180,19 +166,15 @@ def posterior_of(
     runs = runs_of(evaluations, objectives)
     chosen = best_layers(runs, [at for at, one in enumerate(evaluations) if one.validated or one.confirmed])
     numbers = [evaluations[at].number for at in chosen]
-    configurations = [(values or {}).get(evaluations[at].number, evaluations[at].values) for at in chosen]
     apart = numbers.index(baseline) if baseline in numbers else None
-    found = fit(runs[chosen], configurations, seed=seed, apart=apart)
+    found = fit(runs[chosen], [evaluations[at].values for at in chosen], seed=seed, apart=apart)
     if found is None:
         return None
     return StudyPosterior(found, numbers, numbers if rivals is None else rivals, objectives)
 
 
 def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
-    """Values of each run, to be minimised, configurations x objectives x replications; the search's first.
-
-    They are nan where a configuration was not run.
-    """
+    """Values of each run, as `stacked` gives them; those of the search come first."""
     each = ((one.objectives, one.validated or {}, one.confirmed or {}) for one in evaluations)
     return np.concatenate([stacked(part, objectives) for part in zip(*each, strict=True)], axis=2)
 
@@ -220,8 +202,7 @@ def fit(
     Args:
         values: of each run, as `runs_of` gives them.
         configurations: their settings, all different.
-        draws: samples to take.
-        seed: of the samples.
+        draws, seed: of the samples.
         apart: position of a configuration whose mean is inferred from its own runs alone.
     """
     seen, columns = by_objective(values)
@@ -230,10 +211,7 @@ def fit(
         return None
     places = distances(coordinates_of(configurations))
     rng = np.random.default_rng([seed, *values.shape[:2]])
-
-    def model(runs: Array) -> Parts:
-        return _objective(runs, seen, places, apart, draws, seed, rng)
-
+    model = partial(_objective, seen=seen, places=places, apart=apart, draws=draws, seed=seed, rng=rng)
     made = [_on_its_scale(column, seen, model) for column in columns]
     means, found, replays, units, freedom = (np.stack(parts, axis=-1) for parts in zip(*made, strict=True))
     return Posterior(means, found, units, replays, freedom)
@@ -257,8 +235,7 @@ def _on_its_scale(runs: Array, seen: Array, model: Callable[[Array], Parts]) -> 
 def _in_proportion(runs: Array, seen: Array) -> int:
     """Whether effects and noise are in proportion to the means: 1, or -1 if all values are negative; else 0.
 
-    Source: G. Box and D. Cox, An Analysis of Transformations, JRSS B 26(2), 1964 (of their powers 0 and 1);
-        N. Duan, Smearing Estimate, JASA 78, 1983 (means of what was transformed).
+    Source: Box and Cox, as in `surrogate_model`; N. Duan, Smearing Estimate, JASA 78, 1983 (means).
     """
     sign, repeated = one_sign(runs[seen]), seen.sum(axis=1) > 1
     if not sign or repeated.sum() < FEWEST_REPEATED:
@@ -273,13 +250,7 @@ def _in_proportion(runs: Array, seen: Array) -> int:
 
 
 def _objective(
-    runs: Array,
-    seen: Array,
-    places: Distances,
-    apart: int | None,
-    draws: int,
-    seed: int,
-    rng: np.random.Generator,
+    runs: Array, seen: Array, places: Distances, apart: int | None, draws: int, seed: int, rng: Generator
 ) -> Parts:
     """Of an objective whose effects and noise are equally large for all configurations."""
     _, plain, rest = explained(runs, seen)
@@ -296,7 +267,7 @@ def _objective(
     gain, left = conditioned(cover + around, cover, cover)
     means = prior.mean + gain @ (observed - prior.mean)
     if size <= unit:  # noise that is less than a tie is none, as far as repeated configurations reach
-        unseen = _beyond(plain, seen) / (2 * size)
+        unseen = _beyond(plain, seen) / (2 * size)  # whose 95 % reach so far
         off = rng.normal(size=(draws, len(means))) * unseen
         again = means + rng.normal(size=(REPLAYS, len(means))) * unseen
     else:
@@ -309,10 +280,7 @@ def _objective(
 
 
 def _beyond(means: Array, seen: Array) -> Array:
-    """How far means of configurations that were run once are from the range of those that were run again.
-
-    Nobody has seen what noise is there: its interval of 95 % may reach as far as that.
-    """
+    """How far means of configurations that were run once are from the range of those that were run again."""
     repeated = seen.sum(axis=1) > 1
     low, high = means[repeated].min(), means[repeated].max()
     return np.where(repeated, 0.0, np.abs(means - means.clip(low, high)))
@@ -328,8 +296,7 @@ def _missing_odds(said: Array, true: Array, draws: int) -> float:
     """Logarithm of the factor from stated odds to true ones, by maximum likelihood."""
     log_odds = _log_odds(said, draws)
 
-    def misfit(shift: float) -> float:
-        # A weak prior makes the factor finite where all or none are true.
+    def misfit(shift: float) -> float:  # a weak prior makes the factor finite where all or none are true
         return float(np.sum(np.logaddexp(0, log_odds + shift) - true * (log_odds + shift)) + shift**2 / 2)
 
     return float(minimize_scalar(misfit, bounds=(-5, 5), method="bounded").x)
@@ -342,6 +309,5 @@ def _raised(shares: Array, shift: float, draws: int) -> Array:
 
 
 def _log_odds(shares: Array, draws: int) -> Array:
-    """Log-odds of shares of so many draws."""
     inside = shares.clip(0.5 / draws, 1 - 0.5 / draws)
     return np.asarray(np.log(inside / (1 - inside)))

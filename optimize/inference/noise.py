@@ -1,14 +1,16 @@
 """Noise of runs: what a replication does to all configurations, to similar ones, and to each alone.
 
-Run b of configuration i gives, in an objective, theta_i + beta_b + epsilon_ib. beta_b is the effect of the
-replication, whose random numbers all configurations share. epsilon_ib is noise, of one variance. In a
-replication, noise is the more alike the more alike the configurations are.
+The model is that of `gaussian_process`. The noise has one variance. In a replication, it is the more alike
+the more alike the configurations are.
 
-Arrays of one objective, configurations x replications, are `runs`, the values, 0 where there is none; `seen`,
-which configuration was run in which replication; and `rest`, the residuals that `explained` gives.
+Arrays of one objective, configurations x replications: `runs` and `seen` of `by_objective`, and `rest`, the
+residuals that `explained` gives.
 
-Source: X. Chen, B. Ankenman and B. Nelson, The Effects of Common Random Numbers on Stochastic Kriging
-Metamodels, ACM TOMACS 22(2), 2012 (noise of similar configurations).
+Sources: X. Chen, B. Ankenman and B. Nelson, The Effects of Common Random Numbers on Stochastic Kriging
+Metamodels, ACM TOMACS 22(2), 2012 (noise of similar configurations); H. Patterson and R. Thompson, Recovery
+of Inter-Block Information when Block Sizes are Unequal, Biometrika 58(3), 1971 (likelihood of what means and
+effects do not explain); F. Satterthwaite, An Approximate Distribution of Estimates of Variance Components,
+Biometrics Bulletin 2(6), 1946; A. Aitken, On Least Squares and Linear Combination of Observations, 1936.
 """
 
 from __future__ import annotations
@@ -29,14 +31,8 @@ LEAST_SHARED, MOST_SHARED = 1e-9, 1e6  # variance of replication effects, in tha
 def noise_of(rest: Array, means: Array, seen: Array, similar: Array) -> tuple[Array, float]:
     """Covariance of the noise of configurations in a replication, and its size's degrees of freedom.
 
-    Its size is how much runs differ where configurations were run again. How much of it similar
-    configurations have in common is what makes these differences most likely.
-
-    Args:
-        similar: how similar configurations are: the prior correlation of their means.
-
-    Source: H. Patterson and R. Thompson, Recovery of Inter-Block Information when Block Sizes are Unequal,
-        Biometrika 58(3), 1971 (likelihood of what means and effects do not explain).
+    Its size is how much runs differ where configurations were run again. How much of it
+    configurations share that are `similar` (prior correlation of means) makes these differences most likely.
     """
     again = np.flatnonzero(seen.sum(axis=1) > 1)
     tried = []
@@ -50,11 +46,7 @@ def noise_of(rest: Array, means: Array, seen: Array, similar: Array) -> tuple[Ar
 
 
 def beyond_effects(seen: Array, alike: Array) -> list[tuple[Array, Array]]:
-    """Who was run in each replication and in another, and the covariance of their noise around its mean.
-
-    Args:
-        alike: covariance of the noise of all configurations in a replication.
-    """
+    """Who was run in each replication and in another, and their noise's covariance around its mean."""
     repeated = seen & (seen.sum(axis=1) > 1)[:, None]
     made = []
     for ran in repeated.T[repeated.sum(axis=0) > 1]:
@@ -68,9 +60,6 @@ def degrees_of_freedom(beyond: Sequence[tuple[Array, Array]]) -> float:
     """By which the size of the noise is known: fewer where the noise of configurations is alike.
 
     Without that they are n - k - m + 1, for n runs of k configurations in m replications.
-
-    Source: F. Satterthwaite, An Approximate Distribution of Estimates of Variance Components, Biometrics
-        Bulletin 2(6), 1946.
     """
     if len(beyond) < 2:
         return 1.0
@@ -96,11 +85,7 @@ def variance(rest: Array, means: Array, seen: Array, beyond: Sequence[tuple[Arra
 def least_squares(runs: Array, seen: Array, noise: Array) -> tuple[Array, Array]:
     """Means of configurations and their covariance, by generalised least squares, given that of the noise.
 
-    Replication effects are random. Only differences of configurations are known; the level is that of
-    `explained`.
-
-    Source: A. Aitken, On Least Squares and Linear Combination of Observations, 1936; H. Patterson and R.
-        Thompson, Recovery of Inter-Block Information when Block Sizes are Unequal, Biometrika 58(3), 1971.
+    Replication effects are random. The level, which nothing says, is that of `explained`.
     """
     size = noise[0, 0]
     effects, level, _ = explained(runs, seen)
@@ -126,9 +111,7 @@ def _likelihood(rest: Array, seen: Array, noise: Array) -> float:
 def _joined(runs: Array, seen: Array, noise: Array, common: float) -> tuple[Array, Array, float]:
     """Precision of the configurations' means, that times the means, and -2 times the log-likelihood at 0.
 
-    Args:
-        noise: covariance of the configurations' noise.
-        common: variance of the replication effects.
+    `common` is the variance of the replication effects.
     """
     precision, pulled, misfit = np.zeros_like(noise), np.zeros(len(noise)), 0.0
     for column, ran in zip(runs.T, seen.T, strict=True):

@@ -4,8 +4,7 @@ The covariance of two configurations is a sum: of a term for each parameter alon
 together, and of a nugget of its own for each configuration. So a parameter may matter by itself, in
 interaction with others, or not at all; maximum likelihood under weak priors finds how much. A parameter that
 does not exist in a configuration stands in the middle of its range: the choice that switches it off already
-distinguishes the configurations. Each of several quantities has a surrogate of its own, on its own scale: of
-the values, or of their logarithms where these are likelier.
+distinguishes them. Each quantity has a surrogate, of its values or, where likelier, of their logarithms.
 
 The logarithms of the sizes are one array: the term of all together, that of each parameter alone, how fast
 the former decays with each parameter, and the nugget.
@@ -21,6 +20,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.random import Generator
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
@@ -78,19 +78,17 @@ class Fitted:
             noise: covariance of the values around the configurations' means. Where it is left out, all have
                 equal noise, whose size is the nugget's.
         """
-        count = len(values)
+        count, variance = len(values), float(values.var())
         if noise is None:
-            noise = 1e-9 * (float(values.var()) or 1.0) * np.eye(count)
+            noise = 1e-9 * (variance or 1.0) * np.eye(count)
         chosen = np.arange(count)
         if count > LEARNED:
             chosen = np.sort(np.random.default_rng([seed, count]).choice(count, LEARNED, replace=False))
         own = np.diag(noise)
-        mean = float(np.average(values, weights=1 / (own + values.var())))
-        spread = max(float(values.var() - own.mean()), 0.05 * float(values.var()), 1e-12)
-        start = _start(len(apart.squares), spread)
+        mean = float(np.average(values, weights=1 / (own + variance)))
+        start = _start(len(apart.squares), max(variance - float(own.mean()), 0.05 * variance, 1e-12))
         near = apart.among(chosen.tolist())
-        seen = noise[np.ix_(chosen, chosen)]
-        given = (near.squares, near.shapes, values[chosen] - mean, seen, start)
+        given = (near.squares, near.shapes, values[chosen] - mean, noise[np.ix_(chosen, chosen)], start)
         bounds = [(low - 9, low + 5) for low in start]
         found = minimize(
             _misfit, start, given, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS}
@@ -117,36 +115,32 @@ class Fitted:
         return np.asarray(cover / np.outer(sizes, sizes))
 
     def draws(
-        self, apart: Distances, values: Array, which: Sequence[int], count: int, rng: np.random.Generator
+        self, apart: Distances, values: Array, which: Sequence[int], count: int, rng: Generator
     ) -> Array:
         """Samples of the means of the configurations at `which`, draws x configurations; the nugget is noise.
 
         Args:
-            apart: how far configurations are from each other; those that gave `values` come first.
+            apart: of all configurations; those that gave `values` come first.
             values: on the scale of the surrogate, as the samples are.
         """
         cover, noise = self.covariance(apart)
-        seen = len(values)
-        gain, left = conditioned(
-            cover[:seen, :seen] + noise * np.eye(seen), cover[:seen][:, which], cover[np.ix_(which, which)]
-        )
+        seen, own = len(values), cover[np.ix_(which, which)]
+        gain, left = conditioned(cover[:seen, :seen] + noise * np.eye(seen), cover[:seen][:, which], own)
         means = self.mean + gain @ (values - self.mean)
         return means + sampled(left, 1e-8 * float(np.trace(cover)) / len(cover), count, rng)
 
 
 def surrogates(apart: Distances, values: Array, seed: int) -> list[Fitted]:
-    """A surrogate of each quantity, of equal and unknown noise, from values, configurations x quantities."""
-    return [_likelier(apart, column, seed) for column in values.T]
-
-
-def _likelier(apart: Distances, values: Array, seed: int) -> Fitted:
-    """The surrogate of values, or of their logarithms."""
-    plain, sign = Fitted.of(apart, values, seed), one_sign(values)
-    if not sign:
-        return plain
-    sizes = np.log(sign * values)
-    logs = replace(Fitted.of(apart, sign * sizes, seed), sign=sign)
-    return logs if logs.misfit + sizes.sum() < plain.misfit else plain
+    """A surrogate of each quantity, or its logarithms, from values, configurations x quantities."""
+    made = []
+    for column in values.T:
+        found, sign = Fitted.of(apart, column, seed), one_sign(column)
+        if sign:
+            sizes = np.log(sign * column)
+            logs = replace(Fitted.of(apart, sign * sizes, seed), sign=sign)
+            found = logs if logs.misfit + sizes.sum() < found.misfit else found
+        made.append(found)
+    return made
 
 
 def one_sign(values: Array) -> int:
@@ -155,17 +149,9 @@ def one_sign(values: Array) -> int:
 
 
 def joint_draws(
-    each: Sequence[Fitted],
-    apart: Distances,
-    values: Array,
-    which: Sequence[int],
-    count: int,
-    rng: np.random.Generator,
+    each: Sequence[Fitted], apart: Distances, values: Array, which: Sequence[int], count: int, rng: Generator
 ) -> Array:
-    """Samples of means of several quantities on their scales, draws x configurations x quantities.
-
-    See `Fitted.draws`; but `values` are those of the quantities.
-    """
+    """`Fitted.draws` of several quantities, draws x configurations x quantities, from unscaled values."""
     columns = [one.scaled(column) for one, column in zip(each, values.T, strict=True)]
     made = [one.draws(apart, column, which, count, rng) for one, column in zip(each, columns, strict=True)]
     return np.stack(made, axis=2)
@@ -175,15 +161,13 @@ def conditioned(seen: Array, cross: Array, own: Array) -> tuple[Array, Array]:
     """The weights of observations in means that are normal with them, and what covariance they leave.
 
     Args:
-        seen: covariance of the observations, noise included.
-        cross: of the observations with the means.
-        own: of the means, a priori.
+        seen, cross, own: covariance of the observations, noise included; with the means; of the means.
     """
     gain = cho_solve(cho_factor(seen, lower=True), cross).T
     return gain, own - gain @ cross
 
 
-def sampled(covariance: Array, least: float, count: int, rng: np.random.Generator) -> Array:
+def sampled(covariance: Array, least: float, count: int, rng: Generator) -> Array:
     """Normal samples with that covariance and, as it may be singular, a least variance; samples first."""
     whole = (covariance + covariance.T) / 2 + least * np.eye(len(covariance))
     try:
@@ -197,9 +181,7 @@ def sampled(covariance: Array, least: float, count: int, rng: np.random.Generato
 def coordinates_of(configurations: Sequence[Mapping[str, Value]], paths: Collection[str] = ()) -> list[Array]:
     """Settings as places: for each parameter a column in [0, 1], or one per choice.
 
-    Args:
-        configurations: values by path.
-        paths: of parameters that count even where no configuration has them.
+    Parameters of `paths` count even where no configuration has them.
     """
     made = []
     for path in sorted({*paths, *(path for configuration in configurations for path in configuration)}):

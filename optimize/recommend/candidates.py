@@ -43,82 +43,61 @@ class Candidate:
     changed: list[str]
 
 
-@dataclass(frozen=True)
-class Candidates:
-    """Chooses candidates of a front.
+def candidates_of(
+    front: Front, subsets: Subsets, sure: Callable[..., bool], refusals: Mapping[int, Refusal]
+) -> list[Candidate]:
+    """The best of each objective, and the compromise, as far as they are better than the baseline.
 
-    Attributes:
+    Those that are significantly better come first: runs may suffice for one alone.
+
+    Args:
         sure: whether an objective changes significantly, for the better or not.
+        refusals: what was not recommended, by number.
     """
+    standing, able = front.archive.standing, front.bearable(_able(front, subsets, refusals))
+    if standing is None or not able:
+        return []
+    start, values = front.means[standing.number], front.costs(able)
+    chosen: dict[int, list[Objective]] = {}
+    for at, objective in enumerate(front.objectives):
+        best = int(values[:, at].argmin())
+        if values[best, at] < start[at]:
+            chosen.setdefault(best, []).append(objective)
+    compromise = None
+    ahead = np.flatnonzero((values < start).any(axis=1))
+    if len(front.objectives) > 1 and len(ahead):
+        compromise = int(ahead[shares(values)[ahead].max(axis=1).argmin()])
+        chosen.setdefault(compromise, [])
+    made = []
+    for at, objectives in list(chosen.items())[:MOST]:
+        values_of = able[at].values
+        made.append(Candidate(objectives, at == compromise, able[at], values_of, subsets.ordered(values_of)))
+    return sorted(made, key=lambda one: not any(sure(gain, better=True) for gain in gains(front, one.origin)))
 
-    front: Front
-    subsets: Subsets
-    sure: Callable[..., bool]
 
-    def found(self, refusals: Mapping[int, Refusal]) -> list[Candidate]:
-        """The best of each objective, and the compromise, as far as they are better than the baseline.
-
-        Those that are significantly better come first: runs may suffice for one alone.
-
-        Args:
-            refusals: what was not recommended, by number.
-        """
-        front, standing = self.front, self.front.archive.standing
-        if standing is None:
-            return []
-        able = front.bearable(self._able(standing, refusals))
-        if not able:
-            return []
-        start, values = front.means[standing.number], front.costs(able)
-        chosen: dict[int, list[Objective]] = {}
-        for at, objective in enumerate(front.objectives):
-            best = int(values[:, at].argmin())
-            if values[best, at] < start[at]:
-                chosen.setdefault(best, []).append(objective)
-        compromise = None
-        ahead = np.flatnonzero((values < start).any(axis=1))
-        if len(front.objectives) > 1 and len(ahead):
-            compromise = int(ahead[shares(values)[ahead].max(axis=1).argmin()])
-            chosen.setdefault(compromise, [])
-        made = []
-        for at, objectives in list(chosen.items())[:MOST]:
-            origin = able[at]
-            changed = self.subsets.ordered(origin.values)
-            made.append(Candidate(objectives, at == compromise, origin, origin.values, changed))
-        return sorted(made, key=lambda one: not self._better(one.origin))
-
-    def _able(self, baseline: Evaluation, refusals: Mapping[int, Refusal]) -> list[Evaluation]:
-        """The front without what was refused; or all that is like the baseline rather than like that."""
-        archive = self.front.archive
-        known = self.front.means if self.front.posterior is None else self.front.posterior
-        able = [one for one in archive.evaluations if keeps(one, archive.constraints)]
-        left = [one for one in able if one.number in known and one.number not in {baseline.number, *refusals}]
-        broke = [one for one in archive.evaluations if refusals.get(one.number, Refusal()).metrics]
-        if not broke or not left:
-            return [one for one in self.front.on_front if one in left]
-        some = [self.subsets.baseline, *(one.values for one in broke)]
-        places = coordinates_of([*some, *(one.values for one in left)])
-        apart = distances(places).squares.sum(axis=0)[len(some) :, : len(some)]
-        near = apart[:, 0] <= apart[:, 1:].min(axis=1) + ROUNDING
-        return [one for one, like in zip(left, near, strict=True) if like]
-
-    def _better(self, one: Evaluation) -> bool:
-        return any(self.sure(gain, better=True) for gain in gains(self.front, one))
+def _able(front: Front, subsets: Subsets, refusals: Mapping[int, Refusal]) -> list[Evaluation]:
+    """The front without what was refused; or all that is like the baseline rather than like that."""
+    archive, known = front.archive, front.means if front.posterior is None else front.posterior
+    out = {archive.baseline, *refusals}
+    able = [one for one in archive.evaluations if keeps(one, archive.constraints)]
+    left = [one for one in able if one.number in known and one.number not in out]
+    broke = [one for one in archive.evaluations if refusals.get(one.number, Refusal()).metrics]
+    if not broke or not left:
+        return [one for one in front.on_front if one in left]
+    some = [subsets.baseline, *(one.values for one in broke)]
+    places = coordinates_of([*some, *(one.values for one in left)])
+    apart = distances(places).squares.sum(axis=0)[len(some) :, : len(some)]
+    near = apart[:, 0] <= apart[:, 1:].min(axis=1) + ROUNDING
+    return [one for one, like in zip(left, near, strict=True) if like]
 
 
 def title_of(
-    chosen: Sequence[Objective],
-    gained: Sequence[Objective],
-    among: Sequence[Objective],
-    *,
-    compromise: bool = False,
+    chosen: Sequence[Objective], gained: Sequence[Objective], among: Sequence[Objective], *, compromise: bool
 ) -> str:
     """What a recommendation improves, and whether it is the compromise.
 
     Args:
-        chosen: objectives for whose sake it was chosen.
-        gained: objectives that are better than in the baseline.
-        among: all objectives.
+        chosen, gained, among: objectives for whose sake it was chosen, those that got better, and all.
     """
     told = [one for one in chosen if one in gained] or ([] if compromise else gained)
     better = [" and ".join(f"{_way(one)} {_called(one, among)}" for one in told)] if told else []

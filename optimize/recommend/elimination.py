@@ -25,20 +25,16 @@ KEEP = 0.9  # of each significant gain of the whole configuration
 
 
 class Elimination:
-    """Leaves out changes of configurations.
-
-    Args:
-        refusals: takes what a configuration breaks, by its number.
-    """
+    """Leaves out changes of configurations; `refusals` takes what a configuration breaks, by its number."""
 
     def __init__(self, front: Front, subsets: Subsets, refusals: dict[int, Refusal]) -> None:
         self._objectives, self._certain = front.objectives, front.certain
         self._subsets, self._refusals = subsets, refusals
 
     def thinned(self, candidate: Candidate, block: Block, chosen: Plan) -> Candidate | None:
-        """The configuration with the fewest changes that keep its gains in these runs.
+        """The configuration with the fewest changes that keep its gains in these runs, if there are any.
 
-        Without such runs, with those that are expected to. None if it breaks a constraint in these runs.
+        None if it breaks a constraint in these runs.
         """
         values, changed = candidate.origin.values, candidate.changed
         size = self._subsets.enough(changed, values, KEEP) if len(changed) > 1 else len(changed)
@@ -79,8 +75,7 @@ class Elimination:
     def kept(self, sample: Sample, whole: Sample, start: Sample, block: Block) -> float:
         """The share of each significant gain that a sparse configuration keeps at least.
 
-        0 if it breaks a constraint, or makes something worse, against the whole one and the baseline: an
-        objective, or other metrics that are watched (see `worse_off`).
+        0 if it breaks a constraint, or makes an objective worse, or who is watched (see `worse_off`).
         """
         if breaks(block, start, sample):
             return 0.0
@@ -105,17 +100,16 @@ class Elimination:
         if start is None or whole is None:
             return made
         samples = dict(zip(singles, others, strict=True))
-        changes = [self._told(one, samples.get(one.path), start, whole) for one in made.changes]
+        changes = [
+            self._told(one, sample, start, whole) if (sample := samples.get(one.path)) else one
+            for one in made.changes
+        ]
         shares = {one.path: one.share or 0.0 for one in changes}
         share = {path: shares.get(first, 0.0) for first, group in groups.items() for path in group}
         return replace(made, changes=tuple(sorted(changes, key=lambda one: -share.get(one.path, 0.0))))
 
-    def _told(
-        self, one: ParameterChange, sample: Sample | None, start: Sample, whole: Sample
-    ) -> ParameterChange:
+    def _told(self, one: ParameterChange, sample: Sample, start: Sample, whole: Sample) -> ParameterChange:
         """A change with its effect alone, and its share of the gains of the whole."""
-        if sample is None:
-            return one
         alone, parts = dict[str, float](), list[float]()
         for objective in self._objectives:
             gap, full = sample.change(objective, start), whole.change(objective, start)
@@ -126,9 +120,8 @@ class Elimination:
 
     def sure(self, one: Change, *, better: bool) -> bool:
         """Whether an objective gets better, or worse, significantly (95 %)."""
-        if self._certain:
-            return bool(one.difference.mean) and one.better is better
-        return one.beyond_noise and one.better is better
+        told = bool(one.difference.mean) if self._certain else one.beyond_noise
+        return told and one.better is better
 
 
 def breaks(block: Block, start: Sample, sample: Sample) -> tuple[str, ...]:

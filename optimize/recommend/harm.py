@@ -11,7 +11,7 @@ from gridtune.model.metrics.registry import Definition, definition
 from gridtune.optimize.front.changes import Runs
 from gridtune.optimize.records.difference import difference
 from gridtune.optimize.records.recommendation import Harm, much
-from gridtune.optimize.replication.guards import worst_wait
+from gridtune.optimize.replication.guards import waits_beyond
 from gridtune.optimize.runs.blocks import Sample, means_of
 from gridtune.scenarios.tables.search import Starvation
 
@@ -36,13 +36,10 @@ def harms(baseline: Runs, changed: Runs, objectives: Collection[str]) -> tuple[H
     """Metrics that get worse by more than a tenth of the baseline's mean, significantly.
 
     Failures of what is owed come first, then work that is not done, then times, then unfairness; of each the
-    worst first.
-
-    Many metrics are compared: the paired t-tests keep the false discovery rate of `RATE`.
+    worst first. Many metrics are compared: the paired t-tests keep the false discovery rate of `RATE`.
 
     Args:
-        baseline, changed: of the same replications. Where one of both is not finite, such as a mean wait of
-            no jobs, the others count.
+        baseline, changed: of the same replications. Pairs that are not finite do not count.
         objectives: names of metrics that are told anyway.
 
     Source: Y. Benjamini and Y. Hochberg, Controlling the False Discovery Rate, JRSS B 57(1), 1995.
@@ -62,37 +59,30 @@ def harms(baseline: Runs, changed: Runs, objectives: Collection[str]) -> tuple[H
         pairs = [pair for pair in both if all(map(isfinite, pair))]
         if known is None or not pairs:
             continue
-        start = sum(first for first, _ in pairs) / len(pairs)
-        gap = difference([second for _, second in pairs], [first for first, _ in pairs])
-        low, high, doubt = gap.mean, gap.mean, 0.0
-        if gap.confidence is not None and gap.low is not None and gap.high is not None:
-            low, high, doubt = gap.low, gap.high, (1 - gap.confidence) / 2
-        elif len(before) > 1:  # else of a scenario without noise
+        first, second = zip(*pairs, strict=True)
+        start, gap = sum(first) / len(first), difference(second, first)
+        if gap.confidence is None and len(before) > 1:  # else of a scenario without noise
             continue
+        low, high = (gap.mean if bound is None else bound for bound in (gap.low, gap.high))
+        doubt = 0.0 if gap.confidence is None else (1 - gap.confidence) / 2
         doubts.append(doubt if _worse(known, gap.mean) else 1.0)
         found.append(Harm(name, known.unit, start, start + gap.mean, low, high))
-    if not found:
-        return ()
-    certain = false_discovery_control(doubts) <= RATE
+    certain = false_discovery_control(doubts) <= RATE if found else ()
     return _told([one for one, sure in zip(found, certain, strict=True) if sure])
 
 
 def harms_of_replay(
     baseline: Mapping[str, float], changed: Mapping[str, float], load: float = 1.0
 ) -> tuple[Harm, ...]:
-    """Metrics that are worse by more than a tenth in one run of each, with `load` times the log's jobs.
-
-    See `harms`.
-    """
+    """Of `harms` in one run of each, with `load` times the log's jobs."""
     before, after = ({name: (side[name],) for name in sorted(side)} for side in (baseline, changed))
     return tuple(replace(one, replay=True, load=load) for one in harms(before, after, ()))
 
 
 def harms_in_some(baseline: Runs, changed: Runs, told: Collection[str]) -> tuple[Harm, ...]:
-    """Metrics that are worse by more than a tenth in some replications: two, or a tenth if these are more.
+    """Metrics, but for those `told` anyway, that are worse by more than a tenth in some replications.
 
-    Of a log whose weeks are drawn anew: later weeks may be like those of few replications. Metrics that are
-    `told` anyway are left out.
+    Two, or a tenth if these are more: weeks of a log to come may be like those of few replications.
     """
     worse = dict[str, list[Harm]]()
     count = min(map(len, [*baseline.values(), *changed.values()]), default=0)
@@ -124,19 +114,16 @@ def blamed(
     baseline: Sample, changed: Sample, bounds: Starvation, *, replay: bool = False, load: float = 1.0
 ) -> tuple[Harm, ...]:
     """The wait that is farthest beyond what the guard against starvation allows, if one is; see `Harm`."""
-    name = worst_wait(changed.means, baseline.means, bounds)
-    if name is None:
+    waits = waits_beyond(changed.means, baseline.means, bounds)
+    name = max(waits, key=waits.__getitem__, default="")
+    if waits.get(name, 0.0) <= 0:
         return ()
     before, after = baseline.means[name], changed.means[name]
-    gap = after - before
-    return (Harm(name, "s", before, after, gap, gap, replay=replay, load=load),)
+    return (Harm(name, "s", before, after, after - before, after - before, replay=replay, load=load),)
 
 
 def beyond(found: Iterable[Harm], baseline: Mapping[str, float]) -> list[Harm]:
-    """Harms against something else in which the baseline fares better, too, by more than a tenth.
-
-    What the baseline does not know, or has no finite value of, counts as harm.
-    """
+    """Harms against something else in which the baseline, if it has a value, is better by a tenth, too."""
     kept = []
     for one in found:
         known, start = definition(one.metric), baseline.get(one.metric, float("nan"))
@@ -147,29 +134,19 @@ def beyond(found: Iterable[Harm], baseline: Mapping[str, float]) -> list[Harm]:
 
 
 def worse_off(baseline: Runs, whole: Runs, sparse: Runs, objectives: Collection[str]) -> bool:
-    """Whether jobs or users are worse off without some changes: in what they are owed, or on the whole.
-
-    Args:
-        baseline, whole, sparse: with no change, all changes and some of them, of the same replications.
-        objectives: names of metrics that are compared anyway.
-    """
+    """Whether somebody is worse off with some changes than with all: in what is owed, or on the whole."""
     found = beyond(harms(whole, sparse, objectives), means_of(baseline))
     if not found or any(_owed(one.metric) for one in found):
         return bool(found)
-    before, after = (_in_all(harms(baseline, one, objectives)) for one in (whole, sparse))
+    before, after = (  # all harm: logarithm of the product of its ratios
+        sum(log(min(ratio(harm), MOST)) for harm in harms(baseline, one, objectives))
+        for one in (whole, sparse)
+    )
     return after > before
 
 
-def _in_all(found: Iterable[Harm]) -> float:
-    """All harm of a configuration: logarithm of the product of its ratios, each at most `MOST`."""
-    return sum(log(min(ratio(one), MOST)) for one in found)
-
-
 def worst_of(found: Iterable[Harm]) -> tuple[Harm, ...]:
-    """Of each metric the greatest harm; again for one case or a higher load where it is much greater there.
-
-    The order is that of `harms`, by load.
-    """
+    """Of each metric the greatest harm; again for one case or a higher load where it is much greater."""
     worst: dict[tuple[str, bool, float], Harm] = {}
     for one in sorted(found, key=lambda one: (one.load, one.case != "", -ratio(one), -abs(one.mean))):
         before = worst.get((one.metric, False, 1.0))
@@ -179,15 +156,10 @@ def worst_of(found: Iterable[Harm]) -> tuple[Harm, ...]:
 
 
 def _told(found: Sequence[Harm]) -> tuple[Harm, ...]:
-    """Each harm of more than a tenth once, in order; some metrics are others under a second name.
-
-    Numbers of what is owed are small and may be equal by chance: each is told.
-    """
+    """Harms of more than a tenth, in order; but for what is owed, one that equals another is told once."""
     told = [one for one in found if much(one.baseline, one.mean - one.baseline)]
-    owed = {one.metric for one in told if _owed(one.metric)}
-    keys = [
-        (one.metric if one.metric in owed else "", _digits(one.baseline, one.mean), one.unit) for one in told
-    ]
+    owed = [one.metric if _owed(one.metric) else "" for one in told]
+    keys = [(name, _digits(one.baseline, one.mean), one.unit) for name, one in zip(owed, told, strict=True)]
     return _ordered(dict(zip(reversed(keys), reversed(told), strict=True)).values())
 
 

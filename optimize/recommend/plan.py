@@ -8,8 +8,7 @@ from math import ceil
 ELIMINATION, CONFIRMATION = 6, 12  # replications, at most
 LEAST_ELIMINATION, LEAST_CONFIRMATION = 3, 6  # replications without which they are left out
 LEAST = 3 * LEAST_CONFIRMATION  # runs without which nothing can be confirmed
-TRIES = 4  # subsets of a configuration that are run, at most
-LEAST_TRIES = 2  # of each of several configurations
+TRIES, LEAST_TRIES = 4, 2  # subsets of a configuration that are run, at most; of each of several, at least
 LEAST_RUNS = LEAST + (2 + TRIES) * LEAST_ELIMINATION  # to find and confirm one recommendation
 
 
@@ -19,8 +18,7 @@ class Plan:
 
     Attributes:
         candidates: that are confirmed.
-        elimination: replications in which changes are left out; 0 if there is no elimination.
-        confirmation: replications of the confirmation.
+        elimination, confirmation: replications of them; 0 if there is none.
         tries: subsets of each candidate that may be run in the elimination.
     """
 
@@ -41,25 +39,20 @@ def plan(left: int, candidates: int, each: int, replays: float, *, certain: bool
 
     Args:
         left: runs of each case that are left.
-        candidates: that there are.
         each: runs by which a sparse configuration is evaluated as any other is.
         replays: runs that the replays of whole logs count as that a candidate still needs.
         certain: whether one run of a configuration tells all.
     """
     for count in range(candidates, 0, -1):
         room = left - count * each - ceil(count * replays)
-        fewest = LEAST_TRIES if count > 1 else 1
-        for tries in range(TRIES, fewest - 1, -1):
-            if certain:  # the confirmation repeats runs of the elimination
-                if Plan(count, 1, 0, tries).runs <= room:
-                    return Plan(count, 1, 1, tries)
-                continue
+        for tries in range(TRIES, 0 if count == 1 else LEAST_TRIES - 1, -1):
+            if certain and Plan(count, 1, 0, tries).runs <= room:
+                return Plan(count, 1, 1, tries)  # the confirmation repeats runs of the elimination
             # A single one is rather confirmed by fewer runs than told with changes that do nothing.
             least = LEAST_CONFIRMATION if count == 1 else CONFIRMATION
-            if Plan(count, LEAST_ELIMINATION, least, tries).runs <= room:
-                sure = 1 + 2 * count
+            if not certain and Plan(count, LEAST_ELIMINATION, least, tries).runs <= room:
                 others = Plan(count, LEAST_ELIMINATION, 0, tries).runs
-                confirmation = min(CONFIRMATION, (room - others) // sure)
+                confirmation = min(CONFIRMATION, (room - others) // (1 + 2 * count))
                 spare = room - Plan(count, 0, confirmation, tries).runs
                 return Plan(count, min(ELIMINATION, spare // (1 + (1 + tries) * count)), confirmation, tries)
     room = left - each - ceil(replays)

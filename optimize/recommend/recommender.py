@@ -1,8 +1,7 @@
 """Sparse recommendations: found by leaving changes out, confirmed on seeds that nothing before has used.
 
-A configuration of the front differs from the baseline in many parameters, most of which do nothing:
-`elimination` leaves these out. What is left is run on further seeds beside the baseline and the whole
-configuration: only these runs say what a recommendation gains and costs.
+`elimination` leaves out parameters that do nothing. What is left is run on further seeds beside the baseline
+and the whole configuration: only these runs say what a recommendation gains and costs.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from math import ceil
 
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import BEARABLE, Front
-from gridtune.optimize.recommend.candidates import MOST, Candidate, Candidates, title_of
+from gridtune.optimize.recommend.candidates import MOST, Candidate, candidates_of, title_of
 from gridtune.optimize.recommend.elimination import Elimination, breaks
 from gridtune.optimize.recommend.harm import blamed, by_case, harms, harms_in_some, worst_of
 from gridtune.optimize.recommend.plan import Plan, plan
@@ -39,18 +38,12 @@ class Recommender:
         left, replay, overtime: see `Replays`.
 
     Attributes:
-        refusals: why configurations are not recommended, by number: for a replay, the elimination or the
-            confirmation.
+        refusals: why configurations are not recommended, by number.
         remarks: why harm may have been missed, a line each.
     """
 
     def __init__(
-        self,
-        evaluator: Evaluator,
-        front: Front,
-        left: Callable[[], int],
-        replay: float = 0.0,
-        overtime: float = 0.0,
+        self, evaluator: Evaluator, front: Front, left: Callable[[], int], replay: float, overtime: float
     ) -> None:
         self._evaluator, self._front, self._left = evaluator, front, left
         self._settings, self._objectives = evaluator.settings, front.objectives
@@ -59,15 +52,15 @@ class Recommender:
         self._subsets = Subsets(front, self._settings)
         self.refusals: dict[int, Refusal] = {}
         self._elimination = Elimination(front, self._subsets, self.refusals)
-        self._candidates = Candidates(front, self._subsets, self._elimination.sure)
         self.remarks: tuple[str, ...] = ()
 
     @one_thread()
     def recommend(self) -> tuple[Recommendation, ...]:
         """The recommendations, confirmed; those that runs do not suffice for are left out."""
         for _ in range(ROUNDS if self._settings.baseline is not None else 0):
-            refused = len(self.refusals)
-            if found := self._found(self._screened(self._candidates.found(self.refusals))):
+            refused, sure = len(self.refusals), self._elimination.sure
+            candidates = candidates_of(self._front, self._subsets, sure, self.refusals)
+            if found := self._found(self._screened(candidates)):
                 return found
             if len(self.refusals) == refused:
                 break
@@ -77,7 +70,6 @@ class Recommender:
         """What is recommended of candidates."""
         if not candidates:
             return ()
-        certain = self._front.certain
         # Replays of what is left of a candidate; without a screening its own, and the baseline's, as logged.
         new = self._replays.as_logged.new([{}, *(one.origin.values for one in candidates)])
         chosen = self._plan(candidates, (3 if new else 2) * self._replays.weight)
@@ -88,28 +80,22 @@ class Recommender:
             return ()
         done = len(self._evaluator.table)
         self._evaluator.progress.expect(done + chosen.runs * len(self._settings.run_in))
-        first, sure = FIRST_CONFIRMATION if certain else FIRST_ELIMINATION, FIRST_CONFIRMATION
+        first = FIRST_CONFIRMATION if self._front.certain else FIRST_ELIMINATION
         elimination = Block(self._evaluator, range(first, first + chosen.elimination))
-        confirmation = Block(self._evaluator, range(sure, sure + chosen.confirmation))
-        thinned = [
-            self._elimination.thinned(one, elimination, chosen) for one in candidates[: chosen.candidates]
-        ]
+        last = FIRST_CONFIRMATION + chosen.confirmation
+        confirmation = Block(self._evaluator, range(FIRST_CONFIRMATION, last))
+        each = candidates[: chosen.candidates]
+        thinned = [self._elimination.thinned(one, elimination, chosen) for one in each]
         candidates = [one for one in thinned if one is not None]
         some = [values for one in candidates for values in (one.sparse, one.origin.values)]
         confirmation.run([{}, *some] if some else [])
-        tests = len(candidates) * len(self._objectives)
-        found: dict[str, tuple[Candidate, Recommendation]] = {}
+        found: dict[str, Recommendation] = {}
         for one in candidates:
-            made = self._confirmed(one, confirmation, tests)
-            if made is not None:
-                found.setdefault(key(made.values), (one, made))
+            if made := self._confirmed(one, confirmation, len(candidates) * len(self._objectives)):
+                found.setdefault(key(made.values), made)
         return tuple(
-            replace(
-                self._elimination.with_shares(made, elimination, self._left()),
-                letter=letter,
-                title=self._title(one, made),
-            )
-            for letter, (one, made) in zip("ABC", found.values(), strict=False)
+            replace(self._elimination.with_shares(made, elimination, self._left()), letter=letter)
+            for letter, made in zip("ABC", found.values(), strict=False)
         )
 
     def _plan(self, candidates: Sequence[Candidate], replays: float, kept: float = 0.0) -> Plan:
@@ -140,32 +126,20 @@ class Recommender:
                 self._aside.append(one)
         return passed
 
-    def _title(self, candidate: Candidate, made: Recommendation) -> str:
-        """What it is called."""
-        gained = [one.metric for one in made.objectives.values() if self._gained(one)]
-        return title_of(candidate.chosen, gained, self._objectives, compromise=candidate.compromise)
-
     def _confirmed(self, candidate: Candidate, block: Block, tests: int) -> Recommendation | None:
-        """What the runs of the confirmation bear out of a candidate: the sparse configuration, or the whole.
-
-        Args:
-            tests: as there are several, one of them must be the surer (Bonferroni).
-        """
+        """What the runs of the confirmation bear out: the sparse or the whole one, in a family of `tests`."""
         sparse, values = candidate.sparse, candidate.origin.values
         start, whole, part = block.run([{}, values, sparse])
         if start is None:
             return None
-        made = None
-        if part is not None and (whole is None or self._stands(candidate, part, whole, start, block)):
-            made = self._borne_out(candidate, part, start, block, tests)
+        stands = part is not None
+        if part is not None and whole is not None:
+            kept = self._elimination.kept(part, whole, start, block)
+            stands = kept >= CONFIRMED and not self._replays.worse(sparse, values)
+        made = self._borne_out(candidate, part, start, block, tests) if part and stands else None
         if made is None and whole is not None and sparse != values:
             made = self._borne_out(replace(candidate, sparse=values), whole, start, block, tests)
         return made
-
-    def _stands(self, candidate: Candidate, part: Sample, whole: Sample, start: Sample, block: Block) -> bool:
-        """Whether the sparse configuration keeps the gains of the whole one, and nothing gets worse."""
-        kept = self._elimination.kept(part, whole, start, block)
-        return kept >= CONFIRMED and not self._replays.worse(candidate.sparse, candidate.origin.values)
 
     def _borne_out(
         self, candidate: Candidate, sample: Sample, start: Sample, block: Block, tests: int
@@ -179,10 +153,13 @@ class Recommender:
             bounds = self._settings.scenario.spec.searching.starvation
             self._refuse(number, broken, blamed(start, sample, bounds))
             return None
-        if dear := [one for one in changes.values() if not one.better and _dear(one)]:
-            gaps = [(one, one.difference.mean) for one in dear]
-            worse = [Harm(one.metric.name, one.metric.unit, one.start, one.to, gap, gap) for one, gap in gaps]
-            self._refuse(number, tuple(one.metric for one in worse), worse)
+        dear = [
+            Harm(one.metric.name, one.metric.unit, one.start, one.to, gap, gap)
+            for one in changes.values()
+            if not one.better and abs(gap := one.difference.mean) > BEARABLE * abs(one.start) > 0
+        ]
+        if dear:
+            self._refuse(number, tuple(one.metric for one in dear), dear)
             return None
         harmed = harms(start.metrics, sample.metrics, changes)
         # What the mean over the cases hides is told of objectives, too.
@@ -196,11 +173,8 @@ class Recommender:
             harmed, remarks = harmed + replay.harmed, replay.remarks
             told = {one.metric for one in harmed if one.load == 1 and not one.case}
             # The table tells what is significant; logarithms are told by what they are of.
-            told |= {
-                name
-                for name, one in changes.items()
-                if not one.better and (one.significant or name.endswith("_log"))
-            }
+            worse = [(name, one.significant) for name, one in changes.items() if not one.better]
+            told |= {name for name, significant in worse if significant or name.endswith("_log")}
             seldom = harms_in_some(start.metrics, sample.metrics, told)
         if candidate.sparse == candidate.origin.values:
             self.refusals.pop(number, None)
@@ -223,9 +197,10 @@ class Recommender:
             if path in configuration and path not in kept
         ]
         told = {*subsets.kept(origin.values), *(one.path for one in changes)}
+        gained = [one.metric for one in objectives.values() if self._gained(one)]
         return Recommendation(
             letter="",
-            title="",
+            title=title_of(candidate.chosen, gained, self._objectives, compromise=candidate.compromise),
             origin=origin.number,
             number=origin.number if configuration == origin.values else self._evaluator.number(configuration),
             values=configuration,
@@ -240,8 +215,3 @@ class Recommender:
         """Whether an objective gets better, significantly (95 %) in the family of so many tests."""
         sure = one.difference.confidence or 0.0
         return one.better and (self._front.certain or (1 - sure) * tests <= 1 - INTERVAL)
-
-
-def _dear(one: Change) -> bool:
-    """Whether an objective changes by more than `BEARABLE` of the baseline's value, where that is not 0."""
-    return abs(one.difference.mean) > BEARABLE * abs(one.start) > 0

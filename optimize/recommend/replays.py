@@ -13,17 +13,15 @@ from gridtune.optimize.runs.blocks import Block, Sample, means_of
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.space import Configuration, key
 
-TOO_LITTLE = "too little is left; more --runs or --time allow it"
-
 
 class Replay(NamedTuple):
     """What replays of the log say of a configuration.
 
     Attributes:
-        broken: metrics whose constraints it breaks, or all those that it gained where each of them gets worse
-            in a replay; none where a replay failed, None if it keeps all.
-        harmed: metrics that get worse; where a guard is broken, the wait that is farthest beyond its bound;
-            where it loses its gains, these.
+        broken: metrics whose constraints it breaks, or all its gains where each gets worse in a replay; none
+            where a replay failed, None if it keeps all.
+        harmed: metrics that get worse: of a broken guard the wait that is farthest beyond its bound, of lost
+            gains these.
         remarks: why harm may have been missed.
     """
 
@@ -38,7 +36,7 @@ class Replays:
     Args:
         left: gives the runs that may still be done.
         weight: runs that one replay counts as; 0 if there is nothing to replay.
-        overtime: share of all runs that replays with more jobs may take although nothing is left.
+        overtime: share of all runs that replays with more jobs may take in any case.
     """
 
     def __init__(self, evaluator: Evaluator, left: Callable[[], int], weight: float, overtime: float) -> None:
@@ -53,11 +51,7 @@ class Replays:
         return self.weight * sum(len(block.new([{}, configuration])) for block in blocks)
 
     def of(self, configuration: Configuration, gained: Collection[str]) -> Replay:
-        """Replays of the log as it is, and with more jobs as far as runs allow.
-
-        Args:
-            gained: names of objectives that it improves on drawn jobs.
-        """
+        """Of the log as it is, and with more jobs as far as runs allow; `gained` is better on drawn jobs."""
         found = self._replayed(configuration)
         lost = [one for one in found.harmed if one.metric in gained and not one.case]
         if found.broken is None and gained and {one.metric for one in lost} == {*gained}:
@@ -65,7 +59,7 @@ class Replays:
         return found
 
     def _replayed(self, configuration: Configuration) -> Replay:
-        """What replays say, whatever it gained."""
+        """The same, whatever it gained."""
         evaluator, logged, busier = self._evaluator, self.as_logged, self._busier
         before, after = logged.run([{}, configuration])
         if before is None or after is None:
@@ -78,7 +72,8 @@ class Replays:
         harmed += by_case(before, after, lambda was, now: harms_of_replay(means_of(was), means_of(now)))
         before, after = self._under_load([{}, configuration])
         if before is None or after is None:
-            why = busier.failures.get(key({})) or busier.failures.get(key(configuration), TOO_LITTLE)
+            little = "too little is left; more --runs or --time allow it"
+            why = busier.failures.get(key({})) or busier.failures.get(key(configuration), little)
             return Replay(None, harmed, (f"The log was not replayed with more jobs: {why}",))
         broken = tuple(one for one in breaks(busier, before, after) if one not in busier.broken(before))
         if broken:

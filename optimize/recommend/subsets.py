@@ -23,8 +23,7 @@ DRAWS = 64
 class Subsets:
     """Takes configurations apart, and orders their changes by a surrogate model of all runs.
 
-    Without a change, a parameter has the baseline's value. One that the baseline lacks, for it belongs to
-    another policy, has its default, or what is nearest to that in the space.
+    Without a change, a parameter has the baseline's value, or its default where the baseline lacks it.
     """
 
     def __init__(self, front: Front, settings: Settings) -> None:
@@ -121,9 +120,8 @@ class Subsets:
     @cached_property
     def _predict(self) -> Callable[[Sequence[Configuration]], np.ndarray]:
         """Predicts objectives of configurations, to be minimised."""
-        numbers = {one.number: one for one in self._front.archive.evaluations}
-        known = [numbers[number] for number in self._front.means if number in numbers]
-        known = [one for one in known if one.values][:KNOWN]
+        found = {one.number: one for one in self._front.archive.evaluations if one.values}
+        known = [found[number] for number in self._front.means if number in found][:KNOWN]
         places, paths = [one.values for one in known], self._space.paths
         values = np.array([self._front.means[one.number] for one in known])
         near = distances(coordinates_of(places, paths))

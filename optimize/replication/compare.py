@@ -1,7 +1,6 @@
 """Values to be minimised on one scale, of configurations with different numbers of replications.
 
-Replication k has the same random numbers for every configuration. So configurations are only compared on
-replications that they share: the others may have been easier.
+Configurations are only compared on replications that they share: the others may have been easier.
 """
 
 from __future__ import annotations
@@ -19,11 +18,9 @@ SINGULAR = 1e-9  # of the largest eigenvalue: what is less is 0, but for roundin
 
 
 def costs(estimates: Sequence[Mapping[str, Estimate]], objectives: Sequence[Objective]) -> Array:
-    """Means as a matrix to be minimised, a row per configuration and a column per objective.
+    """Means as a matrix to be minimised, a row per configuration and a column per objective; see `level`.
 
-    Maximised objectives are negated. Values are rounded to the objective's resolution, and where it has none
-    differences below 1e-12 of its size are a tie. Where numbers of replications differ, the means are
-    adjusted for what the replications did; see `adjusted_means`.
+    Maximised objectives are negated. Where numbers of replications differ, means are `adjusted_means`.
     """
     if len({replications(row) for row in estimates}) > 1:
         means = adjusted_means(stacked(estimates, objectives))
@@ -45,10 +42,7 @@ def stacked(estimates: Sequence[Mapping[str, Estimate]], objectives: Sequence[Ob
 
 
 def adjusted_means(runs: Array) -> Array:
-    """Means of configurations without the effect of each replication, by objective.
-
-    Args:
-        runs: as `stacked` gives them.
+    """Means of configurations without the effect of each replication, by objective, of `stacked` runs.
 
     Source: R. Little and D. Rubin, Statistical Analysis with Missing Data, 3rd edition, 2019, chapter 7
         (unbalanced data with additive effects).
@@ -64,9 +58,7 @@ def by_objective(runs: Array) -> tuple[Array, Array]:
 
 
 def explained(runs: Array, seen: Array) -> tuple[Array, Array, Array]:
-    """Replication effects, means of configurations without them, and residuals, of one objective.
-
-    The effects are least squares, 0 in the mean over replications.
+    """Replication effects (least squares, 0 in the mean), means without them, and residuals of an objective.
 
     Args:
         runs, seen: configurations x replications; see `by_objective`.
@@ -91,12 +83,7 @@ def non_dominated(values: Array) -> list[int]:
 
 
 def shares(values: Array) -> Array:
-    """How far values are from the best, in shares of their range in each objective.
-
-    Args:
-        values: to be minimised, configurations x objectives; where all are equal in an objective, the
-            distance is 0.
-    """
+    """How far values to be minimised are from the best, in shares of each column's `ranges`."""
     return np.asarray((values - values.min(axis=0)) / ranges(values))
 
 
@@ -113,9 +100,7 @@ def signs(objectives: Sequence[Objective]) -> Array:
 
 def level(values: Array, steps: Sequence[float] = ()) -> Array:
     """Values (configurations x objectives) rounded to each column's step, or to 1e-12 of its largest."""
-    if not values.size:
-        return values
-    size = np.abs(values).max(axis=0)
+    size = np.abs(values).max(axis=0, initial=0.0)
     unit = 10.0 ** np.floor(np.log10(np.where(size > 0, size, 1.0)) - 12)
     unit = np.maximum(unit, np.array(steps or np.zeros(values.shape[1])))
     return np.asarray(np.round(values / unit) * unit)

@@ -1,11 +1,8 @@
 """What a configuration does to jobs that the baseline does not: no search can win by losing or starving them.
 
-A run is compared with the baseline's under common random numbers: what a workload makes every setting lose
-cancels. What counts is the mean over the replications: that a class lost jobs in one of ten runs by chance is
-no reason to refuse a configuration.
-
-In all functions, `configuration` and `baseline` are metrics of two runs with common random numbers, by name,
-and `bounds` is what is allowed.
+What counts is the mean over the replications: that a class lost jobs in one of ten runs by chance is no
+reason to refuse a configuration. In all functions, `configuration` and `baseline` are metrics of two runs
+with common random numbers, by name.
 """
 
 from __future__ import annotations
@@ -28,6 +25,8 @@ CLASSES = (
     "waited_mean.worst-users",
 )
 
+Means = Mapping[str, float]
+
 _LOST = "lost share of mandatory work beyond that of the baseline, in all or of a class"
 _WAITED = "wait beyond what a configuration may add to the baseline's, of the worst class of jobs"
 define(EXCESS_LOSS, "", "minimize", _LOST)
@@ -36,14 +35,13 @@ NO_MORE_LOSS = Constraint(EXCESS_LOSS, "<=", 0.0)
 NO_STARVATION = Constraint(EXCESS_WAIT, "<=", 0.0, "s")
 
 
-def excess_losses(configuration: Mapping[str, float], baseline: Mapping[str, float]) -> dict[str, float]:
+def excess_losses(configuration: Means, baseline: Means) -> dict[str, float]:
     """What a run loses beyond another one, of all and of each class of jobs; means at most 0 are allowed.
 
     Which jobs still run when a run ends is partly chance: up to `TOLERANCE` more of them is no loss. What was
     refused, killed for good, left waiting or never submitted is, however little it is, and so are best-effort
     jobs that were killed and not put back, or whose harvesters have stopped. Nor may a class lose more than
-    `OF_CLASS` of its own work, unless that is a single job: little work can be all that a class of short jobs
-    has, and serving large ones would make up for losing it.
+    `OF_CLASS` of its own work, unless that is a single job: serving large jobs would make up for short ones.
 
     Returns:
         `EXCESS_LOSS` and, of each class that both have, `EXCESS_LOSS.CLASS`: beyond what a class may lose.
@@ -53,10 +51,8 @@ def excess_losses(configuration: Mapping[str, float], baseline: Mapping[str, flo
         return configuration.get(name, 0.0) - baseline.get(name, 0.0)
 
     excess = more("lost_fraction") - min(TOLERANCE, max(0.0, more("cut_off_fraction")))
-    withheld = max(map(more, WITHHELD))
-    found = {EXCESS_LOSS: 0.0 if abs(excess) < ROUNDING else excess}
-    if withheld > 0:
-        found[EXCESS_LOSS] = max(found[EXCESS_LOSS], TOLERANCE * withheld)
+    excess, withheld = 0.0 if abs(excess) < ROUNDING else excess, max(map(more, WITHHELD))
+    found = {EXCESS_LOSS: max(excess, TOLERANCE * withheld) if withheld > 0 else excess}
     for name in configuration:
         metric, _, kind = name.partition(".")
         if metric == "owed_lost_fraction" and name in baseline:
@@ -65,13 +61,10 @@ def excess_losses(configuration: Mapping[str, float], baseline: Mapping[str, flo
     return found
 
 
-def failing(configuration: Mapping[str, float], baseline: Mapping[str, float]) -> tuple[str, ...]:
-    """Classes of which a further tenth of the mandatory jobs fail, done too late or not at all.
+def failing(configuration: Means, baseline: Means) -> tuple[str, ...]:
+    """`mandatory_failed.CLASS` of classes of which a further tenth of the jobs are done too late or never.
 
     A search may lower the unhappy users of a whole grid by giving one class up, and loses no work by that.
-
-    Returns:
-        their metrics, `mandatory_failed.CLASS`.
     """
     found = []
     for name in configuration:
@@ -83,35 +76,19 @@ def failing(configuration: Mapping[str, float], baseline: Mapping[str, float]) -
     return tuple(found)
 
 
-def excess_waits(
-    configuration: Mapping[str, float], baseline: Mapping[str, float], bounds: Starvation
-) -> dict[str, float]:
+def excess_waits(configuration: Means, baseline: Means, bounds: Starvation) -> dict[str, float]:
     """By how much a run exceeds the waits that it may have, in seconds; means at most 0 are allowed.
 
-    Of each class of sizes and of run times, of each queue and QOS of a log, of the users who wait longest,
-    and the longest wait.
-
     Returns:
-        `EXCESS_WAIT`, of the worst class, and `EXCESS_WAIT.CLASS` of each that both runs have.
+        `EXCESS_WAIT`, of the worst class, and `EXCESS_WAIT.CLASS` of each (`CLASSES`) that both runs have.
     """
-    each = _beyond(configuration, baseline, bounds)
+    each = waits_beyond(configuration, baseline, bounds)
     worst = max(each.values(), default=0.0)
     kinds = {name.partition(".")[2].removeprefix("size-") or "longest": each[name] for name in each}
     return {EXCESS_WAIT: worst} | {f"{EXCESS_WAIT}.{kind}": excess for kind, excess in kinds.items()}
 
 
-def worst_wait(
-    configuration: Mapping[str, float], baseline: Mapping[str, float], bounds: Starvation
-) -> str | None:
-    """The metric of the wait that is farthest beyond what it may be; None if all keep their bounds."""
-    beyond = _beyond(configuration, baseline, bounds)
-    worst = max(beyond, key=beyond.__getitem__, default=None)
-    return worst if worst is not None and beyond[worst] > 0 else None
-
-
-def _beyond(
-    configuration: Mapping[str, float], baseline: Mapping[str, float], bounds: Starvation
-) -> dict[str, float]:
+def waits_beyond(configuration: Means, baseline: Means, bounds: Starvation) -> dict[str, float]:
     """By how much each wait is beyond its bound, s, by its metric; of classes with jobs in both."""
     each: dict[str, float] = {}
     for name, value in configuration.items():

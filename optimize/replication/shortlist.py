@@ -19,12 +19,10 @@ def promising(draws: Array, candidates: Sequence[int], limit: int, base: Sequenc
     than the volume that no chosen configuration shares, so that most need not be computed.
 
     Args:
-        draws: samples of their means, to be minimised: draws x configurations x objectives; infinite where
-            a configuration is of no use.
-        candidates: positions of the configurations to choose from.
-        limit: configurations to take, at most.
-        base: positions of configurations that are there anyway; the reference point is then a tenth of their
-            range worse than the worst of them, else of all.
+        draws: samples of means to be minimised, draws x configurations x objectives; infinite where useless.
+        candidates, limit: positions of those to choose from, and how many to take at most.
+        base: positions of those that are there anyway; the reference point is a tenth of their range worse
+            than the worst of them, else of all.
 
     Source: G. Nemhauser, L. Wolsey and M. Fisher, An analysis of approximations for maximizing submodular set
         functions, Mathematical Programming 14, 1978; M. Minoux, Accelerated greedy algorithms, 1978.
