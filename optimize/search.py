@@ -9,9 +9,8 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from gridtune.optimize.budget import Meter, expected
 from gridtune.optimize.config import SearchConfig
-from gridtune.optimize.exploration import Exploration
+from gridtune.optimize.exploration import Exploration, Meter, expected
 from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.plan import LEAST, LEAST_RUNS
 from gridtune.optimize.recommend.recommender import Recommender
@@ -118,9 +117,7 @@ def _settings(
     cases = cases_of([scenario, *others], config.seeds, config.seed)
     robust = config.robust or MEAN
     if config.robust is not None and len(cases) == 1:
-        raise ScenarioError(
-            f"--robust {config.robust}: there is one case only; --scenario or --seeds adds others"
-        )
+        raise ScenarioError(f"--robust {robust}: there is one case only; --scenario or --seeds adds others")
     share_of(robust)
     wanted, required = config.objectives or spec.objectives, config.require or spec.require
     check_measured([*wanted, *(one.metric for one in constraints_of(required))], space, cases)
@@ -154,10 +151,8 @@ def _settings(
         cases if others or config.seeds else (), robust, constraints,
         standing if raced else None, tuple(starts.values()),
     )  # fmt: skip
-    if before is not None and (differences := settings.differences(before)):
-        raise ScenarioError(
-            f"{shown(where or '')}: the study {name} cannot be resumed: {'; '.join(differences)}"
-        )
+    if before is not None and (differences := "; ".join(settings.differences(before))):
+        raise ScenarioError(f"{shown(where or '')}: the study {name} cannot be resumed: {differences}")
     least = 2 * len(settings.run_in) * each + _reserve(settings, config)
     if config.runs is not None and config.runs < least:
         raise ScenarioError(f"runs {config.runs}: too few to search and to validate; {least} at least")
