@@ -31,19 +31,12 @@ DRAWS = 32  # by which promising configurations are chosen
 
 @dataclass(frozen=True)
 class Validation:
-    """Spends the validation runs of a search.
-
-    Attributes:
-        evaluator: runs configurations.
-        left: gives the runs that may still be done.
-        fixed: validation runs of each configuration on the front; None to let the posterior decide.
-        spare: gives the runs that may still be done while all that were validated break a constraint.
-    """
+    """Spends the validation runs of a search."""
 
     evaluator: Evaluator
-    left: Callable[[], int]
-    fixed: int | None
-    spare: Callable[[], int]
+    left: Callable[[], int]  # gives the runs that may still be done
+    fixed: int | None  # runs of each configuration on the front; None to let the posterior decide
+    spare: Callable[[], int]  # gives the runs left while all that were validated break a constraint
 
     @one_thread()
     def validate(self) -> None:
@@ -115,17 +108,13 @@ class Validation:
         """Validation runs that uncertain configurations should have, the most uncertain first, by key."""
         able, settings = self._able(), self.evaluator.settings
         rivals = {one.number for one in able if keeps(one, settings.constraints)}
-        posterior = posterior_of(
-            able, settings.objectives, settings.seed, rivals=rivals, baseline=self.evaluator.archive.baseline
-        )
+        baseline = self.evaluator.archive.baseline
+        posterior = posterior_of(able, settings.objectives, settings.seed, rivals=rivals, baseline=baseline)
         if posterior is None:
             return {}
         low, high = UNCERTAIN
         chances = posterior.chances
-        uncertain = [
-            one
-            for one in able
-            if low <= chances.get(one.number, 0.0) < high and one.validation_replications < MOST
-        ]
+        some = [one for one in able if low <= chances.get(one.number, 0.0) < high]
+        uncertain = [one for one in some if one.validation_replications < MOST]
         uncertain.sort(key=lambda one: (abs(chances[one.number] - ON_FRONT), one.number))
         return {key(one.values): one.validation_replications + PAIR for one in uncertain[:BATCH]}

@@ -20,8 +20,8 @@ def objectives_of(names: Sequence[str]) -> tuple[Objective, ...]:
     """Metrics as objectives; a `ScenarioError` of an unknown one, one named twice, or none at all."""
     if not names:
         raise ScenarioError("a search needs at least one --objective")
-    known = [(name, METRICS[name]) for name in known_metrics(names)]
-    return tuple(Objective(name, one.direction, one.unit, one.resolution) for name, one in known)
+    known = {name: METRICS[name] for name in known_metrics(names)}
+    return tuple(Objective(name, one.direction, one.unit, one.resolution) for name, one in known.items())
 
 
 def check_measured(names: Sequence[str], space: Space, cases: Sequence[Case]) -> None:
@@ -47,18 +47,12 @@ def check_measured(names: Sequence[str], space: Space, cases: Sequence[Case]) ->
 
 
 def check(scenario: Scenario) -> None:
-    """Make sure that what a scenario's `[search]` names is there, without building or running anything.
+    """Raise a `ScenarioError` unless what a scenario's `[search]` names is there; nothing is built or run.
 
     Metrics that only a part of a scenario defines have dots in their names, and are known when it is built.
-
-    Raises:
-        ScenarioError: a path or choice that the scenario does not have, or no such metric.
     """
-    spec = scenario.spec.search
-    if spec is None:
-        return
-    Space.of(scenario).check(scenario)
-    names = [*spec.objectives, *(one.metric for one in constraints_of(spec.require))]
-    for name in names:
-        if name not in METRICS and "." not in name:
-            raise no_metric(name)
+    if (spec := scenario.spec.search) is not None:
+        Space.of(scenario).check(scenario)
+        for name in [*spec.objectives, *(one.metric for one in constraints_of(spec.require))]:
+            if name not in METRICS and "." not in name:
+                raise no_metric(name)

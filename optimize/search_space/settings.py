@@ -21,35 +21,20 @@ NAMED = 3  # settings that have changed, at most
 
 @dataclass(frozen=True)
 class Settings:
-    """What a study is about; equal in all parts of a search that was interrupted.
-
-    Attributes:
-        scenario: what is searched.
-        space: what is varied.
-        objectives: what is traded off.
-        sampler: name of it.
-        batch: configurations that it proposes at once.
-        seed: of workloads and sampler.
-        replications: of each configuration in the search.
-        cases: in which every configuration is evaluated; empty for the scenario and the seed alone.
-        robust: how an objective sums up the cases.
-        constraints: what a configuration must keep, in every case.
-        baseline: the scenario's own configuration, evaluated before all others; None if it is not.
-        starts: configurations to evaluate next, before the sampler's own.
-    """
+    """What a study is about; equal in all parts of a search that was interrupted."""
 
     scenario: Stored
     space: Space
     objectives: tuple[Objective, ...]
     sampler: str
-    batch: int
-    seed: int
-    replications: int
-    cases: tuple[Case, ...] = ()
-    robust: str = MEAN
+    batch: int  # configurations that it proposes at once
+    seed: int  # of workloads and sampler
+    replications: int  # of each configuration in the search
+    cases: tuple[Case, ...] = ()  # empty for the scenario and the seed alone
+    robust: str = MEAN  # how an objective sums up the cases
     constraints: tuple[Constraint, ...] = ()
-    baseline: Baseline | None = None
-    starts: tuple[Configuration, ...] = ()
+    baseline: Baseline | None = None  # evaluated before all others; None if it is not
+    starts: tuple[Configuration, ...] = ()  # evaluated next, before the sampler's own
 
     def __repr__(self) -> str:
         names = ", ".join(one.name for one in self.objectives)
@@ -69,8 +54,7 @@ class Settings:
 
     def as_json(self) -> dict[str, Any]:
         """For storing and comparing."""
-        plain: dict[str, Any] = json.loads(json.dumps(STORED.dump_python(self), default=str))
-        return plain
+        return dict(json.loads(json.dumps(STORED.dump_python(self), default=str)))
 
     def differences(self, stored: Mapping[str, Any]) -> list[str]:
         """In what a stored study is about something else."""
@@ -93,15 +77,15 @@ STORED = TypeAdapter(Settings)
 
 def _parts(settings: Mapping[str, Any]) -> dict[str, Any]:
     """What must not change from one part of a search to the next, as stored, by how it is called."""
-    cases = [(case["name"], case["scenario"], case["seed"]) for case in settings["cases"]]
-    scenarios = [settings["scenario"], *(scenario for _, scenario, _ in cases)]
+    cases = settings["cases"]
+    scenarios = [settings["scenario"], *(case["scenario"] for case in cases)]
     return {
         "the scenario": _working(settings["scenario"]),
         "the space": {one["path"]: one for one in settings["space"]["parameters"]},
         "the objectives": settings["objectives"],
         "the plug-ins": [one["plugins"] for one in scenarios if one["plugins"]],
         "the logs": {pair for one in scenarios for pair in one["logs"].items()},
-        "the cases": [[name, _working(scenario), seed] for name, scenario, seed in cases],
+        "the cases": [[case["name"], _working(case["scenario"]), case["seed"]] for case in cases],
         "the constraints": sorted(map(str, settings["constraints"])),
         "the configurations to start from": settings["starts"],
     }
