@@ -6,7 +6,9 @@ It ends after so many configurations, runs or seconds, or when nothing changes; 
 from __future__ import annotations
 
 import time
+from bisect import bisect
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from gridtune.optimize.front.front import hypervolume
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.compare import costs, non_dominated, signs
 from gridtune.optimize.runs.evaluator import Evaluator
-from gridtune.optimize.samplers import Sampler, samplers
+from gridtune.optimize.samplers import Result, Sampler, samplers
 from gridtune.optimize.search_space.constraints import Excesses, excesses, feasible
 from gridtune.optimize.search_space.space import Configuration, key
 
@@ -37,25 +39,23 @@ def expected(config: SearchConfig, replications: int, cases: int) -> int:
     return max(1, min(config.configurations, round(SEARCH * config.runs / (replications * cases))))
 
 
+@dataclass
 class Meter:
-    """What is left of the limits of a search, which begins now.
+    """What is left of the limits of a search, which begins now."""
 
-    Args:
-        reserve: runs that are left to validation in any case; 0 if the search may take all.
-        confirming: runs that search and validation leave to recommendations, if that is at most `KEPT` (or
-            `KEPT_OF_TIME`) of all; else that share.
-        least: of these, without which none is confirmed. A limit of time that allows less in that share
-            leaves them all the same, up to `MOST_OF_TIME`; beyond it, nothing.
-    """
-
-    def __init__(self, config: SearchConfig, reserve: int = 0, confirming: int = 0, least: int = 0) -> None:
-        self.config, self._reserve, self._confirming, self._least = config, reserve, confirming, least
-        self._began = time.monotonic()
+    config: SearchConfig
+    reserve: int = 0  # runs that are left to validation in any case; 0 if the search may take all
+    # Runs that search and validation leave to recommendations: at most a share `KEPT` (or `KEPT_OF_TIME`).
+    confirming: int = 0
+    # Of these, without which none is confirmed: a limit of time that allows less in that share leaves them
+    # all the same, up to `MOST_OF_TIME`; beyond it, nothing.
+    least: int = 0
+    began: float = field(default_factory=time.monotonic)
 
     def left_to_search(self, spent: int) -> int:
         """Runs left of those that find configurations, once some are spent."""
-        left = self.left(spent, SEARCH if self._reserve else 1.0)
-        return min(left, max(0, self.left(spent) - self._reserve - self._kept(spent)))
+        left = self.left(spent, SEARCH if self.reserve else 1.0)
+        return min(left, max(0, self.left(spent) - self.reserve - self._kept(spent)))
 
     def late(self, spent: int) -> Callable[[], bool]:
         """Says if no time is left to find configurations: some may take far longer than those before."""
@@ -71,17 +71,17 @@ class Meter:
         return min(self.left(spent, VALIDATION), max(0, self.left(spent) - self._kept(spent)))
 
     def _now(self) -> float:
-        return time.monotonic() - self._began
+        return time.monotonic() - self.began
 
     def _kept(self, spent: int) -> int:
         """Runs for confirming recommendations."""
         runs = spent + self.left(spent)
         if self.config.seconds is None:
-            return min(self._confirming, int(KEPT * runs))
+            return min(self.confirming, int(KEPT * runs))
         most = int(KEPT_OF_TIME * runs)
-        if most < self._least:
-            most = self._least if self._least <= MOST_OF_TIME * runs else 0
-        return min(self._confirming, most)
+        if most < self.least:
+            most = self.least if self.least <= MOST_OF_TIME * runs else 0
+        return min(self.confirming, most)
 
     def left(self, spent: int, share: float = 1.0) -> int:
         """Runs left of a share of them, once some are spent; no more than the time allows at this pace."""
@@ -148,25 +148,18 @@ class Exploration:
         if not configurations:
             each = len(numbers) * len(self.settings.run_in)
             return room if self.evaluator.repeating else min(room, left // each)
-        count = 0
-        while count < min(room, len(configurations)):
-            if self.evaluator.cost(configurations[: count + 1], [numbers] * (count + 1)) > left:
-                break
-            count += 1
-        return count
+        counts = range(1, min(room, len(configurations)) + 1)
+        return bisect(counts, left, key=lambda n: self.evaluator.cost(configurations[:n], [numbers] * n))
 
     def _replace_sampler(self) -> None:
         """Fill the budget with configurations that the sampler has overlooked."""
         old, known = self.sampler, len(self.evaluator.known)
         kind = samplers()["random" if old.space.size() is None else "exhaustive"]
         self.sampler = kind(old.space, old.objectives, old.seed, old.batch)
-        self.evaluator.note(
-            f"note: {old.name} proposes nothing new after {known} configurations; others fill the budget"
-        )
+        said = f"proposes nothing new after {known} configurations; others fill the budget"
+        self.evaluator.note(f"note: {old.name} {said}")
 
-    def _outcomes(
-        self, configurations: Sequence[Configuration]
-    ) -> tuple[list[list[float] | None], list[Excesses]]:
+    def _outcomes(self, configurations: Sequence[Configuration]) -> tuple[Sequence[Result], list[Excesses]]:
         """Means of the objectives (None of what failed), and by how much each constraint is broken."""
         entries = [self.evaluator.known[key(one)] for one in configurations]
         evaluated = [entry if isinstance(entry, Evaluation) else None for entry in entries]
@@ -201,7 +194,5 @@ class Exploration:
             now = hypervolume(values[allowed], objectives, corner)
         if now - before > TOLERANCE * now:
             return ""
-        return (
-            f"converged: the last {len(known) - early} of {len(known)} configurations added "
-            f"{(now - before) / now if now else 0:.1%} to the hypervolume"
-        )
+        added = f"added {(now - before) / now if now else 0:.1%} to the hypervolume"
+        return f"converged: the last {len(known) - early} of {len(known)} configurations {added}"

@@ -24,8 +24,7 @@ from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.search_space.baseline import baseline_of, starting_configurations
 from gridtune.optimize.search_space.cases import MEAN, cases_of, check_paths, share_of
 from gridtune.optimize.search_space.constraints import constraints_of
-from gridtune.optimize.search_space.problem import check_measured, objectives_of
-from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.settings import Settings, check_measured, objectives_of
 from gridtune.optimize.search_space.space import Space, key
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import JOURNAL
@@ -117,7 +116,8 @@ def _settings(
     cases = cases_of([scenario, *others], config.seeds, config.seed)
     robust = config.robust or MEAN
     if config.robust is not None and len(cases) == 1:
-        raise ScenarioError(f"--robust {robust}: there is one case only; --scenario or --seeds adds others")
+        why = "there is one case only; --scenario or --seeds adds others"
+        raise ScenarioError(f"--robust {config.robust}: {why}")
     share_of(robust)
     wanted, required = config.objectives or spec.objectives, config.require or spec.require
     check_measured([*wanted, *(one.metric for one in constraints_of(required))], space, cases)

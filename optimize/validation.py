@@ -44,17 +44,15 @@ class Validation:
         able = self._able()
         if not able or self.fixed == 0:
             return
-        if self.fixed is not None:
-            while self._extend(dict.fromkeys(self._on_front(), self.fixed), self.left()):
-                pass  # others may be on the front now
-        else:
+        if self.fixed is None:
             wanted = {key(one.values): PAIR for one in self._promising(able)}
             while wanted and self._extend(wanted, self.left()):
                 wanted = self._uncertain()
-        each = PAIR if self.fixed is None else self.fixed
+        else:
+            while self._extend(self._on_front(self.fixed), self.left()):
+                pass  # others may be on the front now
         while not all(kept := self._kept()):  # what is best now may break a constraint, too
-            left = self.left() if any(kept) else self.spare()
-            if not self._extend(dict.fromkeys(self._best(), each), left):
+            if not self._extend(self._best(self.fixed or PAIR), self.left() if any(kept) else self.spare()):
                 break
 
     def _kept(self) -> list[bool]:
@@ -84,15 +82,15 @@ class Validation:
         archive = self.evaluator.archive
         return [one for one in comparable(archive) if one.values and feasible(one, archive.constraints)]
 
-    def _on_front(self) -> list[str]:
-        """Keys of the configurations on the front, by what is known so far."""
-        return [key(one.values) for one in front(self.evaluator.archive).on_front]
+    def _on_front(self, each: int) -> dict[str, int]:
+        """So many runs for the configurations on the front, by what is known so far."""
+        return {key(one.values): each for one in front(self.evaluator.archive).on_front}
 
-    def _best(self) -> list[str]:
-        """Keys of those with the best estimated mean of an objective."""
+    def _best(self, each: int) -> dict[str, int]:
+        """So many runs for those with the best estimated mean of an objective."""
         found = front(self.evaluator.archive)
         best = found.costs(found.on_front).argmin(axis=0).tolist() if found.on_front else []
-        return [key(found.on_front[at].values) for at in best]
+        return {key(found.on_front[at].values): each for at in best}
 
     def _promising(self, able: Sequence[Evaluation]) -> list[Evaluation]:
         """Those that add most to the hypervolume, by a surrogate model of the means."""

@@ -4,10 +4,10 @@ The first configurations are a Latin hypercube: each part of a range and each ca
 Then the objectives have surrogate models (`optimize.inference.surrogate_model`): parameters act alone or
 together, one that does not exist stands in the middle, and a configuration's own deviation is noise. A batch
 adds most to the hypervolume of the configurations so far, in the mean over joint posterior draws, each
-objective on the scale of its surrogate. Candidates
-are random configurations, and those on the front with some parameters changed; then, round after round, the
-most promising ones, and these with some parameters changed. The last of a batch has a category that was
-rarely tried, if there is one: few configurations in the wrong region do not show its value in the right one.
+objective on the scale of its surrogate. Candidates are random configurations, and those on the front with
+some parameters changed; then, round after round, the most promising ones, and these with some parameters
+changed. The last of a batch has a category that was rarely tried, if there is one: few configurations in the
+wrong region do not show its value in the right one.
 
 How much a configuration breaks constraints has a surrogate model of its own. In a draw in which it breaks
 them, a candidate adds nothing. Objectives of such configurations count as no better than the median of those

@@ -151,12 +151,10 @@ class Space:
                 if parameter.choices:
                     yield scenario.override(configuration)
 
-    def _around(
-        self, base: Configuration, branch: Configuration
-    ) -> Iterator[tuple[Parameter, Configuration]]:
+    def _around(self, base: Configuration, fixed: Configuration) -> Iterator[tuple[Parameter, Configuration]]:
         """Configurations that differ from the base in one parameter: each of its choices, or some numbers."""
         for parameter in self:
-            if parameter.path in base and parameter.path not in branch:
+            if parameter.path in base and parameter.path not in fixed:
                 shares = (0.0, 1.0) if parameter.whole else (0.0, INSIDE, 1.0)
                 for value in parameter.choices or map(parameter.at, shares):
                     yield parameter, self._completed(base | {parameter.path: value})
