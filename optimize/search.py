@@ -200,10 +200,9 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     enough = not config.runs or (checking >= reserve and meter.left(searched) - checking >= LEAST)
     checks = meter.left_to_validate if enough else meter.left
     Validation(running, lambda: left(checks, CHECKED), fixed, lambda: left(meter.left) - least).validate()
-    found: tuple[Recommendation, ...] = ()
+    found, told = tuple[Recommendation, ...](), tuple[str, ...]()
     # Those of an earlier search that is continued.
     refusals = stored.REFUSED.validate_python(study.attributes.get(stored.REFUSALS, {}))
-    told: tuple[str, ...] = ()
     if fixed != 0:
         recommender = Recommender(
             running, front(running.archive), lambda: left(meter.left), replay,

@@ -52,7 +52,8 @@ class Validation:
             while self._extend(self._on_front(self.fixed), self.left()):
                 pass  # others may be on the front now
         while not all(kept := self._kept()):  # what is best now may break a constraint, too
-            if not self._extend(self._best(self.fixed or PAIR), self.left() if any(kept) else self.spare()):
+            left = self.left() if any(kept) else self.spare()
+            if not self._extend(self._best(self.fixed or PAIR), left):
                 break
 
     def _kept(self) -> list[bool]:

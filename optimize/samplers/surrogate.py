@@ -115,7 +115,10 @@ class Surrogate(Sampler):
     def _fit(self) -> None:
         """Model what is known; sizes are learned anew where there is much more of it than there was."""
         configurations, results, excesses = zip(*self._results.values(), strict=True)
-        values = _without_outliers(np.array(results, dtype=float) * signs(self.objectives))
+        values = np.array(results, dtype=float) * signs(self.objectives)
+        low, high = np.quantile(values, [0.25, 0.75], axis=0)
+        wide = np.where(high > low, OUTLIER * (high - low), np.inf)  # where most are equal, nothing is cut
+        values = values.clip(low - wide, high + wide)
         each = [margins_of(column) for column in zip(*excesses, strict=True)]
         margins = np.max([np.full(len(values), -1.0), *each], axis=0)
         able, broken = np.flatnonzero(margins <= 0), np.flatnonzero(margins > 0)
@@ -217,13 +220,6 @@ class Surrogate(Sampler):
         """A configuration with another category there; the parameters it brings are random."""
         others = {one.path: one.at(self._rng.random()) for one in self.space}
         return self.space.active({**others, **configuration, path: category})
-
-
-def _without_outliers(values: Array) -> Array:
-    """Values of which the outliers of each column are cut."""
-    low, high = np.quantile(values, [0.25, 0.75], axis=0)
-    wide = np.where(high > low, OUTLIER * (high - low), np.inf)  # where most are equal, nothing is cut
-    return np.asarray(values.clip(low - wide, high + wide))
 
 
 def margins_of(excesses: Sequence[float]) -> Array:

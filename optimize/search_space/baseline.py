@@ -59,7 +59,7 @@ class Defaults:
 
     def under(self, configuration: Configuration) -> dict[str, Value | None]:
         """Values by path, be they in the space or not; None where there is no default."""
-        found: dict[str, Value | None] = {}
+        before, found = self._values, dict[str, Value | None]()
         chosen: dict[str, Configuration] = {}  # due to which a parameter exists
         for parameter in self._space:
             path, chosen[parameter.path] = parameter.path, {}
@@ -67,10 +67,8 @@ class Defaults:
                 value = configuration.get(one, found[one])
                 fitting = allowed[0] if value is None or not among(value, allowed) else value
                 chosen[path] |= {**chosen[one], one: fitting}
-            stays = all(self._values.get(one) == value for one, value in chosen[path].items())
-            found[path] = (
-                self._values[path] if stays and path in self._values else self._default(path, chosen[path])
-            )
+            stays = path in before and all(before.get(one) == value for one, value in chosen[path].items())
+            found[path] = before[path] if stays else self._default(path, chosen[path])
         return found
 
     def _default(self, path: str, chosen: Configuration) -> Value | None:

@@ -54,11 +54,7 @@ class Case:
 
 
 def share_of(robust: str) -> float | None:
-    """Share of the cases that do at least as well as their summary; 1 for the worst, None for the mean.
-
-    Raises:
-        ScenarioError: it is neither `mean` nor `worst` nor `quantile:SHARE`.
-    """
+    """Share of cases that do no worse than their summary (1: worst, None: mean), or a `ScenarioError`."""
     if robust in (MEAN, WORST):
         return None if robust == MEAN else 1.0
     with suppress(ValueError):
@@ -84,10 +80,9 @@ def summed_up(values: Sequence[float], direction: Literal["minimize", "maximize"
 
 
 def other_scenario(text: str, assignments: Mapping[str, Any], space: Space) -> Scenario:
-    """A further scenario as on the command line: `SCENARIO` or `SCENARIO:PATH=VALUE,…`.
+    """A further scenario as on the command line, `SCENARIO` or `SCENARIO:PATH=VALUE,…`.
 
-    Raises:
-        ScenarioError: there is no such scenario, a value does not fit, or is searched.
+    A `ScenarioError` if there is no such scenario, or a value does not fit or is searched.
     """
     name, colon, rest = text.partition(":")
     if not colon or Path(text).is_file():
@@ -138,14 +133,7 @@ def _named_apart(scenarios: Sequence[Scenario]) -> Iterator[Scenario]:
 
 
 def check_paths(space: Space, scenario: Scenario) -> list[str]:
-    """Make sure that a further scenario has what a space varies.
-
-    Returns:
-        notes on bounds that it refuses; configurations out there would fail.
-
-    Raises:
-        ScenarioError: a path that leads nowhere in it, or values that it refuses.
-    """
+    """Make sure that a further scenario has what a space varies; returns and raises as `Space.check` does."""
     lacking: dict[str, list[str]] = {}
     for path in space.paths:
         name, inner, _ = path.partition(".")

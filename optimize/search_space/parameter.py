@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from math import exp, log
 from typing import TYPE_CHECKING
@@ -142,17 +142,12 @@ def within_parts(
 
 def _parts(scenario: Scenario, path: str) -> set[str]:
     """Parts that keep what a path leads to in the grid; none where it always stands."""
-    tables = list(_tables(scenario, path))
-    return {part for table in tables for part in table.part} if all(table.part for table in tables) else set()
-
-
-def _tables(scenario: Scenario, path: str) -> Iterator[Switchable]:
-    """Tables that a path leads through, by the rules of `scenarios.document.paths`."""
-    key, *rest = path.split(".")
+    key, *rest = path.split(".")  # by the rules of `scenarios.document.paths`
     value = getattr(scenario.spec, key, None)
-    tables = value if isinstance(value, list) else [value]
-    named = [table for table in tables if rest and getattr(table, "name", None) == rest[0]]
-    return (table for table in named or tables if isinstance(table, Switchable))
+    some = value if isinstance(value, list) else [value]
+    named = [table for table in some if rest and getattr(table, "name", None) == rest[0]]
+    tables = [table for table in named or some if isinstance(table, Switchable)]
+    return {part for table in tables for part in table.part} if all(table.part for table in tables) else set()
 
 
 def _states(parameters: Mapping[str, Parameter], scenario: Scenario, part: str) -> set[bool | None]:
