@@ -83,7 +83,7 @@ def validate(scenario: options.Scenario) -> None:
 
     found = load(scenario)
     if found.spec.search is not None and not found.plugins:  # what these bring is known only once they ran
-        from gridtune.optimize.search_space.problem import check
+        from gridtune.optimize.search_space.settings import check
 
         check(found)
     print(f"{scenario}: valid")

@@ -92,11 +92,7 @@ class SearchConfig(BaseModel):
 
     @classmethod
     def of(cls, **fields: Any) -> SearchConfig:
-        """A configuration of these fields.
-
-        Raises:
-            ScenarioError: a field has no sensible value, and why.
-        """
+        """A configuration of these fields; a `ScenarioError` says which has no sensible value, and why."""
         try:
             return cls(**fields)
         except ValidationError as error:
@@ -136,12 +132,8 @@ class SearchConfig(BaseModel):
 
 
 def seconds_of(text: str) -> float:
-    """A duration as it is written, e.g. `90`, `90s`, `10m`, `1.5h` or `1h30m`, in seconds.
-
-    Raises:
-        ScenarioError: it is none.
-    """
-    parts = re.findall(r"([0-9]+\.?[0-9]*)\s*([a-z]*)\s*", text.strip().lower())
+    """A duration such as `90`, `90s`, `10m`, `1.5h` or `1h30m`, in s; a `ScenarioError` if it is none."""
+    parts = re.findall(r"([0-9]+\.?[0-9]*)\s*([a-z]*)\s*", text.lower())
     whole = re.sub(r"\s", "", text.lower()) == "".join(number + unit for number, unit in parts)
     if not parts or not whole or any(unit not in UNITS for _, unit in parts):
         raise ScenarioError(f"--time {text[:60]}: expected a duration such as 90s, 10m or 1.5h")

@@ -1,17 +1,24 @@
-"""A search under way: propose, evaluate, learn, until the budget is spent or the front stops growing."""
+"""A search under way: propose, evaluate, learn, until the budget is spent or the front stops growing.
+
+It ends after so many configurations, runs or seconds, or when nothing changes; any first.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from bisect import bisect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from gridtune.optimize.budget import Meter
+from gridtune import limits
+from gridtune.optimize.config import CONFIGURATIONS, SearchConfig
 from gridtune.optimize.front.front import hypervolume
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.compare import costs, non_dominated, signs
 from gridtune.optimize.runs.evaluator import Evaluator
-from gridtune.optimize.samplers import Sampler, samplers
+from gridtune.optimize.samplers import Result, Sampler, samplers
 from gridtune.optimize.search_space.constraints import Excesses, excesses, feasible
 from gridtune.optimize.search_space.space import Configuration, key
 
@@ -20,6 +27,71 @@ LEAST = 100  # evaluations before the first look
 STEP = 25  # evaluations between two looks
 WINDOW = 0.3  # of the evaluations: those that must have found nothing
 TOLERANCE = 0.01  # of the hypervolume: growth that is nothing
+SEARCH, VALIDATION = 0.85, 0.925  # shares of runs and time after which search and validation end
+KEPT, KEPT_OF_TIME = 1 / 4, 1 / 3  # of all runs for recommendations, at most; the latter under a time limit
+MOST_OF_TIME = 1 / 2  # where less confirms none
+
+
+def expected(config: SearchConfig, replications: int, cases: int) -> int:
+    """About how many configurations there will be: what suits a sampler depends on it."""
+    if config.runs is None:
+        return config.configurations if config.counted else CONFIGURATIONS
+    return max(1, min(config.configurations, round(SEARCH * config.runs / (replications * cases))))
+
+
+@dataclass
+class Meter:
+    """What is left of the limits of a search, which begins now."""
+
+    config: SearchConfig
+    reserve: int = 0  # runs that are left to validation in any case; 0 if the search may take all
+    # Runs that search and validation leave to recommendations: at most a share `KEPT` (or `KEPT_OF_TIME`).
+    confirming: int = 0
+    # Of these, without which none is confirmed: a limit of time that allows less in that share leaves them
+    # all the same, up to `MOST_OF_TIME`; beyond it, nothing.
+    least: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    def left_to_search(self, spent: int) -> int:
+        """Runs left of those that find configurations, once some are spent."""
+        left = self.left(spent, SEARCH if self.reserve else 1.0)
+        return min(left, max(0, self.left(spent) - self.reserve - self._kept(spent)))
+
+    def late(self, spent: int) -> Callable[[], bool]:
+        """Says if no time is left to find configurations: some may take far longer than those before."""
+        seconds, kept = self.config.seconds, self._kept(spent)
+        if seconds is None:
+            return lambda: False
+        # Validation takes what recommendations leave of their share.
+        ends = 1 - max(kept / (spent + self.left(spent)), KEPT_OF_TIME) if kept else SEARCH
+        return lambda: self._now() >= ends * seconds
+
+    def left_to_validate(self, spent: int) -> int:
+        """Runs left of those that find and validate configurations, once some are spent."""
+        return min(self.left(spent, VALIDATION), max(0, self.left(spent) - self._kept(spent)))
+
+    def _now(self) -> float:
+        return time.monotonic() - self.began
+
+    def _kept(self, spent: int) -> int:
+        """Runs for confirming recommendations."""
+        runs = spent + self.left(spent)
+        if self.config.seconds is None:
+            return min(self.confirming, int(KEPT * runs))
+        most = int(KEPT_OF_TIME * runs)
+        if most < self.least:
+            most = self.least if self.least <= MOST_OF_TIME * runs else 0
+        return min(self.confirming, most)
+
+    def left(self, spent: int, share: float = 1.0) -> int:
+        """Runs left of a share of them, once some are spent; no more than the time allows at this pace."""
+        runs, seconds = self.config.runs, self.config.seconds
+        left = limits.WHOLE if runs is None else max(0, int(share * runs) - spent)
+        if seconds is not None:
+            now = self._now()
+            time_left = share * seconds - now
+            left = 0 if time_left <= 0 else min(left, int(spent * time_left / now) if spent and now else left)
+        return left
 
 
 class Exploration:
@@ -76,25 +148,18 @@ class Exploration:
         if not configurations:
             each = len(numbers) * len(self.settings.run_in)
             return room if self.evaluator.repeating else min(room, left // each)
-        count = 0
-        while count < min(room, len(configurations)):
-            if self.evaluator.cost(configurations[: count + 1], [numbers] * (count + 1)) > left:
-                break
-            count += 1
-        return count
+        counts = range(1, min(room, len(configurations)) + 1)
+        return bisect(counts, left, key=lambda n: self.evaluator.cost(configurations[:n], [numbers] * n))
 
     def _replace_sampler(self) -> None:
         """Fill the budget with configurations that the sampler has overlooked."""
         old, known = self.sampler, len(self.evaluator.known)
         kind = samplers()["random" if old.space.size() is None else "exhaustive"]
         self.sampler = kind(old.space, old.objectives, old.seed, old.batch)
-        self.evaluator.note(
-            f"note: {old.name} proposes nothing new after {known} configurations; others fill the budget"
-        )
+        said = f"proposes nothing new after {known} configurations; others fill the budget"
+        self.evaluator.note(f"note: {old.name} {said}")
 
-    def _outcomes(
-        self, configurations: Sequence[Configuration]
-    ) -> tuple[list[list[float] | None], list[Excesses]]:
+    def _outcomes(self, configurations: Sequence[Configuration]) -> tuple[Sequence[Result], list[Excesses]]:
         """Means of the objectives (None of what failed), and by how much each constraint is broken."""
         entries = [self.evaluator.known[key(one)] for one in configurations]
         evaluated = [entry if isinstance(entry, Evaluation) else None for entry in entries]
@@ -129,7 +194,5 @@ class Exploration:
             now = hypervolume(values[allowed], objectives, corner)
         if now - before > TOLERANCE * now:
             return ""
-        return (
-            f"converged: the last {len(known) - early} of {len(known)} configurations added "
-            f"{(now - before) / now if now else 0:.1%} to the hypervolume"
-        )
+        added = f"added {(now - before) / now if now else 0:.1%} to the hypervolume"
+        return f"converged: the last {len(known) - early} of {len(known)} configurations {added}"

@@ -9,9 +9,8 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from gridtune.optimize.budget import Meter, expected
 from gridtune.optimize.config import SearchConfig
-from gridtune.optimize.exploration import Exploration
+from gridtune.optimize.exploration import Exploration, Meter, expected
 from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.plan import LEAST, LEAST_RUNS
 from gridtune.optimize.recommend.recommender import Recommender
@@ -25,8 +24,7 @@ from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.search_space.baseline import baseline_of, starting_configurations
 from gridtune.optimize.search_space.cases import MEAN, cases_of, check_paths, share_of
 from gridtune.optimize.search_space.constraints import constraints_of
-from gridtune.optimize.search_space.problem import check_measured, objectives_of
-from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.settings import Settings, check_measured, objectives_of
 from gridtune.optimize.search_space.space import Space, key
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import JOURNAL
@@ -118,9 +116,8 @@ def _settings(
     cases = cases_of([scenario, *others], config.seeds, config.seed)
     robust = config.robust or MEAN
     if config.robust is not None and len(cases) == 1:
-        raise ScenarioError(
-            f"--robust {config.robust}: there is one case only; --scenario or --seeds adds others"
-        )
+        why = "there is one case only; --scenario or --seeds adds others"
+        raise ScenarioError(f"--robust {config.robust}: {why}")
     share_of(robust)
     wanted, required = config.objectives or spec.objectives, config.require or spec.require
     check_measured([*wanted, *(one.metric for one in constraints_of(required))], space, cases)
@@ -154,10 +151,8 @@ def _settings(
         cases if others or config.seeds else (), robust, constraints,
         standing if raced else None, tuple(starts.values()),
     )  # fmt: skip
-    if before is not None and (differences := settings.differences(before)):
-        raise ScenarioError(
-            f"{shown(where or '')}: the study {name} cannot be resumed: {'; '.join(differences)}"
-        )
+    if before is not None and (differences := "; ".join(settings.differences(before))):
+        raise ScenarioError(f"{shown(where or '')}: the study {name} cannot be resumed: {differences}")
     least = 2 * len(settings.run_in) * each + _reserve(settings, config)
     if config.runs is not None and config.runs < least:
         raise ScenarioError(f"runs {config.runs}: too few to search and to validate; {least} at least")
@@ -205,10 +200,9 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     enough = not config.runs or (checking >= reserve and meter.left(searched) - checking >= LEAST)
     checks = meter.left_to_validate if enough else meter.left
     Validation(running, lambda: left(checks, CHECKED), fixed, lambda: left(meter.left) - least).validate()
-    found: tuple[Recommendation, ...] = ()
+    found, told = tuple[Recommendation, ...](), tuple[str, ...]()
     # Those of an earlier search that is continued.
     refusals = stored.REFUSED.validate_python(study.attributes.get(stored.REFUSALS, {}))
-    told: tuple[str, ...] = ()
     if fixed != 0:
         recommender = Recommender(
             running, front(running.archive), lambda: left(meter.left), replay,

@@ -31,19 +31,12 @@ DRAWS = 32  # by which promising configurations are chosen
 
 @dataclass(frozen=True)
 class Validation:
-    """Spends the validation runs of a search.
-
-    Attributes:
-        evaluator: runs configurations.
-        left: gives the runs that may still be done.
-        fixed: validation runs of each configuration on the front; None to let the posterior decide.
-        spare: gives the runs that may still be done while all that were validated break a constraint.
-    """
+    """Spends the validation runs of a search."""
 
     evaluator: Evaluator
-    left: Callable[[], int]
-    fixed: int | None
-    spare: Callable[[], int]
+    left: Callable[[], int]  # gives the runs that may still be done
+    fixed: int | None  # runs of each configuration on the front; None to let the posterior decide
+    spare: Callable[[], int]  # gives the runs left while all that were validated break a constraint
 
     @one_thread()
     def validate(self) -> None:
@@ -51,17 +44,16 @@ class Validation:
         able = self._able()
         if not able or self.fixed == 0:
             return
-        if self.fixed is not None:
-            while self._extend(dict.fromkeys(self._on_front(), self.fixed), self.left()):
-                pass  # others may be on the front now
-        else:
+        if self.fixed is None:
             wanted = {key(one.values): PAIR for one in self._promising(able)}
             while wanted and self._extend(wanted, self.left()):
                 wanted = self._uncertain()
-        each = PAIR if self.fixed is None else self.fixed
+        else:
+            while self._extend(self._on_front(self.fixed), self.left()):
+                pass  # others may be on the front now
         while not all(kept := self._kept()):  # what is best now may break a constraint, too
             left = self.left() if any(kept) else self.spare()
-            if not self._extend(dict.fromkeys(self._best(), each), left):
+            if not self._extend(self._best(self.fixed or PAIR), left):
                 break
 
     def _kept(self) -> list[bool]:
@@ -91,15 +83,15 @@ class Validation:
         archive = self.evaluator.archive
         return [one for one in comparable(archive) if one.values and feasible(one, archive.constraints)]
 
-    def _on_front(self) -> list[str]:
-        """Keys of the configurations on the front, by what is known so far."""
-        return [key(one.values) for one in front(self.evaluator.archive).on_front]
+    def _on_front(self, each: int) -> dict[str, int]:
+        """So many runs for the configurations on the front, by what is known so far."""
+        return {key(one.values): each for one in front(self.evaluator.archive).on_front}
 
-    def _best(self) -> list[str]:
-        """Keys of those with the best estimated mean of an objective."""
+    def _best(self, each: int) -> dict[str, int]:
+        """So many runs for those with the best estimated mean of an objective."""
         found = front(self.evaluator.archive)
         best = found.costs(found.on_front).argmin(axis=0).tolist() if found.on_front else []
-        return [key(found.on_front[at].values) for at in best]
+        return {key(found.on_front[at].values): each for at in best}
 
     def _promising(self, able: Sequence[Evaluation]) -> list[Evaluation]:
         """Those that add most to the hypervolume, by a surrogate model of the means."""
@@ -115,17 +107,13 @@ class Validation:
         """Validation runs that uncertain configurations should have, the most uncertain first, by key."""
         able, settings = self._able(), self.evaluator.settings
         rivals = {one.number for one in able if keeps(one, settings.constraints)}
-        posterior = posterior_of(
-            able, settings.objectives, settings.seed, rivals=rivals, baseline=self.evaluator.archive.baseline
-        )
+        baseline = self.evaluator.archive.baseline
+        posterior = posterior_of(able, settings.objectives, settings.seed, rivals=rivals, baseline=baseline)
         if posterior is None:
             return {}
         low, high = UNCERTAIN
         chances = posterior.chances
-        uncertain = [
-            one
-            for one in able
-            if low <= chances.get(one.number, 0.0) < high and one.validation_replications < MOST
-        ]
+        some = [one for one in able if low <= chances.get(one.number, 0.0) < high]
+        uncertain = [one for one in some if one.validation_replications < MOST]
         uncertain.sort(key=lambda one: (abs(chances[one.number] - ON_FRONT), one.number))
         return {key(one.values): one.validation_replications + PAIR for one in uncertain[:BATCH]}

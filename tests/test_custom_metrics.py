@@ -15,7 +15,7 @@ from gridtune.optimize.api.search import search as made_search
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.frame import columns
 from gridtune.optimize.search import search
-from gridtune.optimize.search_space.problem import objectives_of
+from gridtune.optimize.search_space.settings import objectives_of
 from gridtune.scenarios import ScenarioError, shipped_text, simulate
 from gridtune.scenarios.api.experiment import load
 from gridtune.scenarios.api.sweep_result import sweep

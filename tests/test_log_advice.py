@@ -11,9 +11,9 @@ import gridtune as gt
 from gridtune.model.metrics.registry import Metric
 from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
 from gridtune.optimize.api import open_study
-from gridtune.optimize.budget import Meter
 from gridtune.optimize.commands.front import exported
 from gridtune.optimize.config import SearchConfig
+from gridtune.optimize.exploration import Meter
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
 from gridtune.optimize.report.answer import answer

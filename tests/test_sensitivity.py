@@ -16,8 +16,7 @@ from gridtune.optimize.importance.simulator_sensitivity import design, simulated
 from gridtune.optimize.report.numbers import path_label
 from gridtune.optimize.runs.stored import SearchResult
 from gridtune.optimize.search_space.parameter import Parameter
-from gridtune.optimize.search_space.problem import objectives_of
-from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.settings import Settings, objectives_of
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios import load
 from gridtune.scenarios.errors import ScenarioError

@@ -13,7 +13,7 @@ from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.numbers import metric_label, setting, with_half
 from gridtune.optimize.report.progress import progress_of
 from gridtune.optimize.search_space.cases import Case
-from gridtune.optimize.search_space.problem import check_measured, objectives_of
+from gridtune.optimize.search_space.settings import check_measured, objectives_of
 from gridtune.optimize.search_space.space import Space, check_not_set
 from gridtune.scenarios.document.paths import parse_assignments
 from gridtune.scenarios.document.scenario import load as load_scenario

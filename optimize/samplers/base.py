@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.metadata import entry_points
 from math import sqrt
@@ -27,38 +28,23 @@ Result = Sequence[float] | None  # means of the objectives in their order; None 
 MANY = 1000  # evaluations from which on proposals of the surrogate take longer than most simulations
 
 
+@dataclass(eq=False)
 class Sampler(ABC):
-    """Proposes configurations.
+    """Proposes configurations; a `ScenarioError` if the batch is too small for it."""
 
-    Attributes:
-        name: by which it is chosen.
-        title: one line for users.
-        least_batch, most_batch: configurations that it proposes at once, at least, and unless asked for more.
-
-    Args:
-        space: where configurations come from.
-        objectives: what is traded off.
-        seed: of its random choices; non-negative.
-        batch: configurations per batch.
-
-    Raises:
-        ScenarioError: the batch is too small, or a library is missing.
-    """
-
-    name: ClassVar[str]
-    title: ClassVar[str]
+    name: ClassVar[str]  # by which it is chosen
+    title: ClassVar[str]  # one line for users
     least_batch: ClassVar[int] = 1
-    most_batch: ClassVar[int] = 32
+    most_batch: ClassVar[int] = 32  # unless it is asked for more
+    space: Space
+    objectives: Sequence[Objective]
+    seed: int  # of its random choices; non-negative
+    batch: int  # configurations that it proposes at once
 
-    def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
-        if batch < self.least_batch:
-            raise ScenarioError(
-                f"batch {batch}: the sampler {self.name} proposes at least {self.least_batch} at once"
-            )
-        self.space = space
-        self.objectives = tuple(objectives)
-        self.seed = seed
-        self.batch = batch
+    def __post_init__(self) -> None:
+        if self.batch < self.least_batch:
+            least = f"the sampler {self.name} proposes at least {self.least_batch} at once"
+            raise ScenarioError(f"batch {self.batch}: {least}")
 
     @classmethod
     def batch_for(cls, budget: int) -> int:
@@ -75,20 +61,13 @@ class Sampler(ABC):
     def inform(  # noqa: B027
         self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
     ) -> None:
-        """Learn from configurations that it has not proposed; called before the first `tell`, at most once.
-
-        A sampler that does not override it proposes as if they were unknown.
-        """
+        """Learn from configurations that it has not proposed; at most once, before the first `tell`."""
 
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """What became of the batch asked for last, in its order; a search calls this.
 
-        A sampler that knows constraints overrides it; to any other, what breaks one has failed.
-
-        Args:
-            results: of each configuration.
-            excesses: of each configuration; see `optimize.search_space.constraints.excesses`. Empty where the
-                evaluation failed.
+        A sampler that knows constraints overrides it; to any other, what breaks one has failed. Excesses are
+        those of `optimize.search_space.constraints.excesses`, empty where the evaluation failed.
         """
         pairs = zip(results, excesses, strict=True)
         self.tell([None if violation(broken) else result for result, broken in pairs])
@@ -111,15 +90,11 @@ _registry: dict[str, type[Sampler]] = {}
 
 
 def register(name: str, title: str) -> Callable[[S], S]:
-    """Class decorator that makes a sampler selectable.
-
-    Raises:
-        ValueError: the name is taken by another class.
-    """
+    """Class decorator that makes a sampler selectable; a `ValueError` if another class has the name."""
 
     def enter(cls: S) -> S:
-        known = _registry.get(name)
-        if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+        known = _registry.get(name, cls)
+        if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
             raise ValueError(f"the sampler {name!r} exists already, in {known.__module__}")
         cls.name, cls.title = name, title
         _registry[name] = cls
@@ -136,19 +111,15 @@ def samplers() -> dict[str, type[Sampler]]:
 
 
 def find(name: str, budget: int, space: Space) -> type[Sampler]:
-    """The sampler of that name.
+    """The sampler of that name; a `ScenarioError` if there is none.
 
     `auto` lists a space that the budget can cover; else it takes the surrogate below 1,000 evaluations,
     NSGA-II from there on; `docs/samplers.md` says why.
-
-    Raises:
-        ScenarioError: there is none.
     """
     if name == "auto":
-        name = "surrogate" if budget < MANY else "nsga2"
         size = space.size()
-        if size is not None and size <= budget:
-            name = "exhaustive"
+        listed = size is not None and size <= budget
+        name = "exhaustive" if listed else "surrogate" if budget < MANY else "nsga2"
     known = samplers()
     if name not in known:
         near = get_close_matches(name, known, n=1)

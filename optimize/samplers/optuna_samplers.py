@@ -7,10 +7,9 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.samplers.base import GeneticSampler, Result, Sampler, register
 from gridtune.optimize.search_space.constraints import Excesses
-from gridtune.optimize.search_space.space import Configuration, Space
+from gridtune.optimize.search_space.space import Configuration
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -18,26 +17,23 @@ if TYPE_CHECKING:
 
 
 class OptunaSampler(Sampler):
-    """Base of samplers that Optuna provides.
+    """Base of samplers that Optuna provides."""
 
-    Attributes:
-        flat: whether trials hold a value for every parameter, also for those that do not count. Samplers that
-            combine configurations need that; those that model each parameter by itself do better without.
-    """
-
+    # Whether trials hold a value for every parameter, also for those that do not count. Samplers that combine
+    # configurations need that; those that model each parameter by itself do better without.
     flat: ClassVar[bool] = True
 
-    def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
+    def __post_init__(self) -> None:
         import optuna
 
-        super().__init__(space, objectives, seed, batch)
+        super().__post_init__()
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             algorithm = self._make()
-        directions = [objective.direction for objective in objectives]
+        directions = [objective.direction for objective in self.objectives]
         self._study = optuna.create_study(directions=directions, sampler=algorithm)
-        self._distributions = {parameter.path: parameter.distribution() for parameter in space}
+        self._distributions = {parameter.path: parameter.distribution() for parameter in self.space}
         self._asked: list[Trial] = []
 
     @abstractmethod
@@ -48,25 +44,23 @@ class OptunaSampler(Sampler):
         """The next batch."""
         self._asked, configurations = [], []
         for _ in range(self.batch):
-            trial = self._study.ask(self._distributions if self.flat else None)
-            self._asked.append(trial)
-            configurations.append(self.space.active(trial.params) if self.flat else self._suggest(trial))
+            self._asked.append(self._study.ask(self._distributions if self.flat else None))
+            configurations.append(self._suggested(self._asked[-1]))
         return configurations
 
-    def _suggest(self, trial: Trial) -> Configuration:
+    def _suggested(self, trial: Trial) -> Configuration:
         """A configuration parameter by parameter, as far as conditions ask for them."""
-        configuration: Configuration = {}
+        found: Configuration = {}
         for one in self.space:
-            if not one.exists(configuration):
+            if not one.exists(found):
                 continue
             if one.choices:
-                configuration[one.path] = trial.suggest_categorical(one.path, one.choices)  # type: ignore[assignment]
+                found[one.path] = trial.suggest_categorical(one.path, one.choices)  # type: ignore[assignment]
             elif one.whole:
-                low, high = int(one.low), int(one.high)
-                configuration[one.path] = trial.suggest_int(one.path, low, high, log=one.log)
+                found[one.path] = trial.suggest_int(one.path, int(one.low), int(one.high), log=one.log)
             else:
-                configuration[one.path] = trial.suggest_float(one.path, one.low, one.high, log=one.log)
-        return configuration
+                found[one.path] = trial.suggest_float(one.path, one.low, one.high, log=one.log)
+        return found
 
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """Learn from the batch; Optuna compares by what constraints are broken by."""
@@ -87,11 +81,10 @@ class OptunaSampler(Sampler):
         for configuration, result, excess in zip(configurations, results, excesses, strict=True):
             if result is not None:
                 params = middle | configuration
-                distributions = {path: self._distributions[path] for path in params}
+                kinds = {path: self._distributions[path] for path in params}
+                broken = dict(excess)
                 self._study.add_trial(
-                    create_trial(
-                        values=result, params=params, distributions=distributions, constraints=dict(excess)
-                    )
+                    create_trial(values=result, params=params, distributions=kinds, constraints=broken)
                 )
 
 

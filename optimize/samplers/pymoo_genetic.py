@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.samplers.base import GeneticSampler, Result, register
 from gridtune.optimize.search_space.constraints import Excesses, violation
 from gridtune.optimize.search_space.parameter import Parameter
-from gridtune.optimize.search_space.space import Configuration, Space
+from gridtune.optimize.search_space.space import Configuration
 
 
 @register("pymoo-nsga2", "NSGA-II (pymoo): little overhead, for fast simulations")
@@ -23,14 +22,14 @@ class PymooNsga2(GeneticSampler):
     count are passed on silently. Numbers on a logarithmic scale are bred as logarithms.
     """
 
-    def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
-        super().__init__(space, objectives, seed, batch)
-        self._signs = signs(objectives)
-        self._rng = np.random.default_rng(seed)
-        self._worst = np.full(len(objectives), np.nan)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._signs = signs(self.objectives)
+        self._rng = np.random.default_rng(self.seed)
+        self._worst = np.full(len(self.objectives), np.nan)
         self._most_broken = 0.0
         self._asked: Any = None
-        self._start(seed)
+        self._start(self.seed)
 
     def _start(self, seed: int) -> None:
         from pymoo.algorithms.moo.nsga2 import NSGA2, binary_tournament

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import islice
 
 import numpy as np
 
-from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.samplers.base import Sampler, register
-from gridtune.optimize.search_space.space import Configuration, Space
+from gridtune.optimize.search_space.space import Configuration
 from gridtune.scenarios.errors import ScenarioError
 
 
@@ -17,25 +15,25 @@ from gridtune.scenarios.errors import ScenarioError
 class RandomPoints(Sampler):
     """Uniform over the unit cube of the space."""
 
-    def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
-        super().__init__(space, objectives, seed, batch)
-        self._rng = np.random.default_rng(seed)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._rng = np.random.default_rng(self.seed)
 
     def ask(self) -> list[Configuration]:
         """The next batch."""
-        return [self.space.at(shares) for shares in self._rng.random((self.batch, len(self.space))).tolist()]
+        return self.space.random(self.batch, self._rng)
 
 
 @register("exhaustive", "every configuration of a space without continuous ranges, each once")
 class AllPoints(Sampler):
     """Lists the space in a random order: a budget too small for all of it is not spent in a corner."""
 
-    def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
-        super().__init__(space, objectives, seed, batch)
-        if space.size() is None:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.space.size() is None:
             raise ScenarioError("the sampler exhaustive needs a space of choices and whole numbers only")
-        configurations = list(space.configurations())
-        order = np.random.default_rng(seed).permutation(len(configurations))
+        configurations = list(self.space.configurations())
+        order = np.random.default_rng(self.seed).permutation(len(configurations))
         self._left = iter([configurations[index] for index in order])
 
     def ask(self) -> list[Configuration]:

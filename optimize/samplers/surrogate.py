@@ -4,10 +4,10 @@ The first configurations are a Latin hypercube: each part of a range and each ca
 Then the objectives have surrogate models (`optimize.inference.surrogate_model`): parameters act alone or
 together, one that does not exist stands in the middle, and a configuration's own deviation is noise. A batch
 adds most to the hypervolume of the configurations so far, in the mean over joint posterior draws, each
-objective on the scale of its surrogate. Candidates
-are random configurations, and those on the front with some parameters changed; then, round after round, the
-most promising ones, and these with some parameters changed. The last of a batch has a category that was
-rarely tried, if there is one: few configurations in the wrong region do not show its value in the right one.
+objective on the scale of its surrogate. Candidates are random configurations, and those on the front with
+some parameters changed; then, round after round, the most promising ones, and these with some parameters
+changed. The last of a batch has a category that was rarely tried, if there is one: few configurations in the
+wrong region do not show its value in the right one.
 
 How much a configuration breaks constraints has a surrogate model of its own. In a draw in which it breaks
 them, a candidate adds nothing. Objectives of such configurations count as no better than the median of those
@@ -37,12 +37,12 @@ from gridtune.optimize.inference.surrogate_model import (
     joint_draws,
     surrogates,
 )
-from gridtune.optimize.records.evaluations import Objective, Value
+from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.replication.compare import Array, non_dominated, signs
 from gridtune.optimize.replication.shortlist import promising
 from gridtune.optimize.samplers.base import Result, Sampler, register
 from gridtune.optimize.search_space.constraints import Excesses
-from gridtune.optimize.search_space.space import Configuration, Space, key
+from gridtune.optimize.search_space.space import Configuration, key
 
 FIRST, EACH = 16, 1.5  # configurations before there is a model, at least, and for each parameter
 KNOWN = 300  # configurations that the model rests on, at most: the best, and others at random
@@ -61,14 +61,14 @@ class Surrogate(Sampler):
 
     most_batch: ClassVar[int] = 8
 
-    def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
+    def __post_init__(self) -> None:
         from scipy.stats.qmc import LatinHypercube
 
-        super().__init__(space, objectives, seed, batch)
-        self._rng = np.random.default_rng([seed, 5])
-        self._least = max(FIRST, ceil(EACH * len(space)))
-        rows = LatinHypercube(len(space), rng=self._rng).random(self._least).tolist()
-        self._first = [space.at(row) for row in rows]
+        super().__post_init__()
+        self._rng = np.random.default_rng([self.seed, 5])
+        self._least = max(FIRST, ceil(EACH * len(self.space)))
+        rows = LatinHypercube(len(self.space), rng=self._rng).random(self._least).tolist()
+        self._first = list(map(self.space.at, rows))
         self._asked: list[Configuration] = []
         self._tried: list[Configuration] = []  # those that failed, too
         self._results: dict[str, tuple[Configuration, Sequence[float], Sequence[float]]] = {}
@@ -86,7 +86,7 @@ class Surrogate(Sampler):
             self._asked = self._chosen()
         else:  # random configurations where some of the first failed
             batch, self._first = self._first[: self.batch], self._first[self.batch :]
-            self._asked = [*batch, *self._random(self.batch - len(batch))]
+            self._asked = [*batch, *self.space.random(self.batch - len(batch), self._rng)]
         return self._asked
 
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
@@ -98,14 +98,9 @@ class Surrogate(Sampler):
     ) -> None:
         """Learn from configurations, whether asked for or not."""
         self._tried += configurations
-        self._results |= {
-            key(one): (one, result, tuple(broken.values()))
-            for one, result, broken in zip(configurations, results, excesses, strict=True)
-            if result is not None
-        }
-
-    def _random(self, count: int) -> list[Configuration]:
-        return [self.space.at(row) for row in self._rng.random((count, len(self.space))).tolist()]
+        for one, result, broken in zip(configurations, results, excesses, strict=True):
+            if result is not None:
+                self._results[key(one)] = one, result, tuple(broken.values())
 
     def _chosen(self) -> list[Configuration]:
         """Candidates that promise most."""
@@ -120,7 +115,10 @@ class Surrogate(Sampler):
     def _fit(self) -> None:
         """Model what is known; sizes are learned anew where there is much more of it than there was."""
         configurations, results, excesses = zip(*self._results.values(), strict=True)
-        values = _without_outliers(np.array(results, dtype=float) * signs(self.objectives))
+        values = np.array(results, dtype=float) * signs(self.objectives)
+        low, high = np.quantile(values, [0.25, 0.75], axis=0)
+        wide = np.where(high > low, OUTLIER * (high - low), np.inf)  # where most are equal, nothing is cut
+        values = values.clip(low - wide, high + wide)
         each = [margins_of(column) for column in zip(*excesses, strict=True)]
         margins = np.max([np.full(len(values), -1.0), *each], axis=0)
         able, broken = np.flatnonzero(margins <= 0), np.flatnonzero(margins > 0)
@@ -148,7 +146,8 @@ class Surrogate(Sampler):
 
     def _candidates(self) -> list[Configuration]:
         """Random configurations, and those of the front with some parameters changed."""
-        return [*self._random(RANDOM), *self._changes([self._known[at] for at in self._front])]
+        front = [self._known[at] for at in self._front]
+        return [*self.space.random(RANDOM, self._rng), *self._changes(front)]
 
     def _best(
         self, candidates: Sequence[Configuration], count: int, draws: int = DRAWS
@@ -167,11 +166,9 @@ class Surrogate(Sampler):
     def _of_rarest(self, chosen: Sequence[Configuration]) -> list[Configuration]:
         """The most promising configuration of the rarest category, if there is one and not in the batch."""
         rarest = self._rarest()
-        if rarest is None:
+        if rarest is None or any(rarest in one.items() for one in chosen):
             return []
         path, category = rarest
-        if any(path in one and one[path] == category for one in chosen):
-            return []
         some = [self._with(path, category, one) for one in self._candidates() if path in one]
         return self._best(self._new(some), 1)
 
@@ -186,7 +183,7 @@ class Surrogate(Sampler):
     def _new(self, configurations: Sequence[Configuration]) -> list[Configuration]:
         """Configurations that were not evaluated, each once; random ones if there are none."""
         found = {key(one): one for one in configurations if key(one) not in self._results}
-        return list(found.values()) or self._random(self.batch)
+        return list(found.values()) or self.space.random(self.batch, self._rng)
 
     def _changes(self, configurations: Sequence[Configuration]) -> list[Configuration]:
         """Some of the configurations, each with some parameters changed."""
@@ -196,9 +193,9 @@ class Surrogate(Sampler):
     def _changed(self, configuration: Configuration) -> Configuration:
         """A configuration with one parameter or a few changed; a new category brings its own at random."""
         wanted = 1 + int(self._rng.geometric(0.6))
-        names = [parameter.path for parameter in self.space if parameter.path in configuration]
+        names = [path for path in self.space.paths if path in configuration]
         some = set(self._rng.choice(names, min(wanted, len(names)), replace=False).tolist())
-        flat: Configuration = {}
+        flat = dict(configuration)
         for parameter in self.space:
             path = parameter.path
             if path not in configuration or (path in some and parameter.choices):
@@ -206,8 +203,6 @@ class Surrogate(Sampler):
             elif path in some:
                 share = parameter.share(configuration[path]) + REACH * self._rng.normal()
                 flat[path] = parameter.at(min(max(share, 0.0), 1.0))
-            else:
-                flat[path] = configuration[path]
         return self.space.active(flat)
 
     def _rarest(self) -> tuple[str, Value] | None:
@@ -223,15 +218,8 @@ class Surrogate(Sampler):
 
     def _with(self, path: str, category: Value, configuration: Configuration) -> Configuration:
         """A configuration with another category there; the parameters it brings are random."""
-        random = {one.path: one.at(self._rng.random()) for one in self.space}
-        return self.space.active({**random, **configuration, path: category})
-
-
-def _without_outliers(values: Array) -> Array:
-    """Values of which the outliers of each column are cut."""
-    low, high = np.quantile(values, [0.25, 0.75], axis=0)
-    wide = np.where(high > low, OUTLIER * (high - low), np.inf)  # where most are equal, nothing is cut
-    return np.asarray(values.clip(low - wide, high + wide))
+        others = {one.path: one.at(self._rng.random()) for one in self.space}
+        return self.space.active({**others, **configuration, path: category})
 
 
 def margins_of(excesses: Sequence[float]) -> Array:

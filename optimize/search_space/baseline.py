@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.search_space.cases import Case
-from gridtune.optimize.search_space.parameter import Parameter, among, same
+from gridtune.optimize.search_space.parameter import among, same
 from gridtune.optimize.search_space.space import Configuration, Space, key
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
@@ -16,25 +16,16 @@ from gridtune.scenarios.errors import ScenarioError
 
 @dataclass(frozen=True)
 class Baseline:
-    """The scenario's own configuration.
+    """The scenario's own configuration."""
 
-    Attributes:
-        configuration: what a search sets for it; nothing where it is no configuration of the space.
-        values: what stands in the scenario for each parameter that exists there, by path.
-        notes: why it is no configuration of the space, a line each.
-    """
-
+    # What a search sets for it; nothing where it is no configuration of the space.
     configuration: Configuration = field(default_factory=dict)
-    values: dict[str, Value] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    values: Configuration = field(default_factory=dict)  # what stands in the scenario, as far as it exists
+    notes: tuple[str, ...] = ()  # why it is no configuration of the space, a line each
 
 
 def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) -> Baseline:
-    """The scenario's own configuration, if the space has it.
-
-    It is one if each parameter has a value there that the space allows, and setting these changes nothing in
-    any case.
-    """
+    """The scenario's own configuration, if the space allows its values and setting them changes no case."""
     values: dict[str, Value] = {}
     notes: list[str] = []
     for parameter in space:
@@ -44,22 +35,16 @@ def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) ->
         if value is None:
             notes.append(f"{parameter.path} has no one value in the scenario")
             continue
-        fitting = fitted(parameter, value)
-        if fitting is None:
+        values[parameter.path] = near = parameter.nearest(value)
+        if not same(near, value):
             notes.append(f"{parameter.path} is {value}, outside of what is searched ({parameter.allowed})")
-        values[parameter.path] = value if fitting is None else fitting
+            values[parameter.path] = value
     notes = notes or [
         f"{case.name}: stands elsewhere than the first scenario"
         for case in (cases or [Case(scenario.name, scenario, 1)])
         if not _unchanged(case.scenario, values)
     ]
     return Baseline({} if notes else dict(values), values, tuple(notes))
-
-
-def fitted(parameter: Parameter, value: Value) -> Value | None:
-    """A value as a parameter takes it; None if it does not."""
-    near = parameter.nearest(value)
-    return near if same(near, value) else None
 
 
 class Defaults:
@@ -74,7 +59,7 @@ class Defaults:
 
     def under(self, configuration: Configuration) -> dict[str, Value | None]:
         """Values by path, be they in the space or not; None where there is no default."""
-        found: dict[str, Value | None] = {}
+        before, found = self._values, dict[str, Value | None]()
         chosen: dict[str, Configuration] = {}  # due to which a parameter exists
         for parameter in self._space:
             path, chosen[parameter.path] = parameter.path, {}
@@ -82,10 +67,8 @@ class Defaults:
                 value = configuration.get(one, found[one])
                 fitting = allowed[0] if value is None or not among(value, allowed) else value
                 chosen[path] |= {**chosen[one], one: fitting}
-            stays = all(self._values.get(one) == value for one, value in chosen[path].items())
-            found[path] = (
-                self._values[path] if stays and path in self._values else self._default(path, chosen[path])
-            )
+            stays = path in before and all(before.get(one) == value for one, value in chosen[path].items())
+            found[path] = before[path] if stays else self._default(path, chosen[path])
         return found
 
     def _default(self, path: str, chosen: Configuration) -> Value | None:
@@ -125,10 +108,11 @@ def _completed(
                 return f"{where}: {path} exists only with {needed}; left out"
             continue
         value = given[path] if path in given else baseline.values.get(path)
-        fitting = None if value is None else fitted(parameter, value)
-        if fitting is None and path in given:
+        near = parameter.nearest(value)
+        fits = value is not None and same(near, value)
+        if path in given and not fits:
             return f"{where}: {path} is {value}, outside of {parameter.allowed}; left out"
-        configuration[path] = parameter.at(0.5) if fitting is None else fitting
+        configuration[path] = near if fits else parameter.at(0.5)
     return configuration
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
@@ -45,35 +46,22 @@ Stored = Annotated[Scenario, PlainSerializer(_parts), PlainValidator(_scenario)]
 
 @dataclass(frozen=True)
 class Case:
-    """One of the situations for which a policy is optimised.
+    """One of the situations for which a policy is optimised."""
 
-    Attributes:
-        name: as tables show it.
-        seed: of its workloads.
-    """
-
-    name: str
+    name: str  # as tables show it
     scenario: Stored
-    seed: int
+    seed: int  # of its workloads
 
 
 def share_of(robust: str) -> float | None:
-    """Share of the cases that do at least as well as their summary; 1 for the worst, None for the mean.
-
-    Raises:
-        ScenarioError: it is neither `mean` nor `worst` nor `quantile:SHARE`.
-    """
+    """Share of cases that do no worse than their summary (1: worst, None: mean), or a `ScenarioError`."""
     if robust in (MEAN, WORST):
         return None if robust == MEAN else 1.0
-    try:
-        share = float(robust.removeprefix(QUANTILE)) if robust.startswith(QUANTILE) else 0.0
-    except ValueError:
-        share = 0.0
-    if not 0 < share <= 1:
-        raise ScenarioError(
-            f"--robust {robust}: expected mean, worst or quantile:SHARE with a share above 0 and at most 1"
-        )
-    return share
+    with suppress(ValueError):
+        if robust.startswith(QUANTILE) and 0 < (share := float(robust.removeprefix(QUANTILE))) <= 1:
+            return share
+    expected = "mean, worst or quantile:SHARE with a share above 0 and at most 1"
+    raise ScenarioError(f"--robust {robust}: expected {expected}")
 
 
 def summed_up(values: Sequence[float], direction: Literal["minimize", "maximize"], robust: str) -> float:
@@ -82,9 +70,6 @@ def summed_up(values: Sequence[float], direction: Literal["minimize", "maximize"
     They are compared as they are. Where one case is far smaller than the others, its number of completed
     jobs, say, is the worst whatever the configuration; a metric that does not grow with the case (a mean, a
     share) compares fairly.
-
-    Args:
-        robust: `mean`, `worst` or `quantile:SHARE`.
     """
     share = share_of(robust)
     if share is None:
@@ -95,10 +80,9 @@ def summed_up(values: Sequence[float], direction: Literal["minimize", "maximize"
 
 
 def other_scenario(text: str, assignments: Mapping[str, Any], space: Space) -> Scenario:
-    """A further scenario as on the command line: `SCENARIO` or `SCENARIO:PATH=VALUE,…`.
+    """A further scenario as on the command line, `SCENARIO` or `SCENARIO:PATH=VALUE,…`.
 
-    Raises:
-        ScenarioError: there is no such scenario, a value does not fit, or is searched.
+    A `ScenarioError` if there is no such scenario, or a value does not fit or is searched.
     """
     name, colon, rest = text.partition(":")
     if not colon or Path(text).is_file():
@@ -149,14 +133,7 @@ def _named_apart(scenarios: Sequence[Scenario]) -> Iterator[Scenario]:
 
 
 def check_paths(space: Space, scenario: Scenario) -> list[str]:
-    """Make sure that a further scenario has what a space varies.
-
-    Returns:
-        notes on bounds that it refuses; configurations out there would fail.
-
-    Raises:
-        ScenarioError: a path that leads nowhere in it, or values that it refuses.
-    """
+    """Make sure that a further scenario has what a space varies; returns and raises as `Space.check` does."""
     lacking: dict[str, list[str]] = {}
     for path in space.paths:
         name, inner, _ = path.partition(".")
@@ -164,10 +141,7 @@ def check_paths(space: Space, scenario: Scenario) -> list[str]:
         if inner and getattr(scenario.spec, name, ()) in (None, []):
             lacking.setdefault(f"[[{name}]]" if name in ARRAYS else f"[{name}]", []).append(path)
     if lacking:
-        raise ScenarioError(
-            [
-                f"{scenario.name}: {', '.join(paths)}: searched, but this scenario has no {table}"
-                for table, paths in lacking.items()
-            ]
-        )
+        said = "searched, but this scenario has no"
+        faults = [f"{', '.join(paths)}: {said} {table}" for table, paths in lacking.items()]
+        raise ScenarioError([f"{scenario.name}: {fault}" for fault in faults])
     return space.check(scenario)

@@ -7,6 +7,7 @@ classes of jobs the one that loses most.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 from gridtune.model.metrics.registry import METRICS
@@ -19,11 +20,7 @@ Excesses = Mapping[str, float]  # by how much each constraint is broken, by its 
 
 
 def constraints_of(texts: Sequence[str]) -> tuple[Constraint, ...]:
-    """Constraints as written, each once; see `scenarios.fields.requirements.parse_requirement`.
-
-    Raises:
-        ScenarioError: one is malformed, or two of them leave nothing.
-    """
+    """Constraints as written, each once; a `ScenarioError` if one is malformed, or two leave nothing."""
     found: dict[str, Constraint] = {}
     for text in texts:
         try:
@@ -33,10 +30,8 @@ def constraints_of(texts: Sequence[str]) -> tuple[Constraint, ...]:
         unit = METRICS[metric].unit if metric in METRICS else ""
         one = Constraint(metric, relation, bound, unit)
         found[str(one)] = one
-    for low in found.values():
-        for high in found.values():
-            if low.metric != high.metric or low.upper or not high.upper:
-                continue
+    for low, high in product(found.values(), repeat=2):
+        if low.metric == high.metric and high.upper and not low.upper:
             strict = {low.relation, high.relation} != {">=", "<="}
             if high.bound < low.bound or (strict and high.bound == low.bound):
                 raise ScenarioError(f"--require: nothing can keep both {low} and {high}")
@@ -44,18 +39,12 @@ def constraints_of(texts: Sequence[str]) -> tuple[Constraint, ...]:
 
 
 class Bounded(NamedTuple):
-    """A metric that must keep a constraint.
-
-    Attributes:
-        case: name of the case.
-        metric: the constraint's own, or that of a class of jobs.
-        value: of the metric there.
-    """
+    """A metric that must keep a constraint."""
 
     constraint: Constraint
-    case: str
-    metric: str
-    value: Estimate
+    case: str  # its name
+    metric: str  # the constraint's own, or that of a class of jobs
+    value: Estimate  # of the metric there
 
     @property
     def whose(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from math import exp, log
 from typing import TYPE_CHECKING
@@ -18,31 +18,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One dimension of a space.
+    """One dimension of a space."""
 
-    Attributes:
-        path: into the scenario.
-        choices: values it may take; empty for a range.
-        low, high: bounds of a range, both included.
-        log: whether equal ratios rather than equal differences count the same.
-        whole: whether only whole numbers are meant.
-        when: values, by path, that other parameters must have for this one to exist.
-    """
-
-    path: str
-    choices: tuple[Value, ...] = ()
-    low: float = 0.0
+    path: str  # into the scenario
+    choices: tuple[Value, ...] = ()  # empty for a range
+    low: float = 0.0  # bounds of a range, both included
     high: float = 0.0
-    log: bool = False
-    whole: bool = False
-    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    log: bool = False  # whether equal ratios rather than equal differences count the same
+    whole: bool = False  # whether only whole numbers are meant
+    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)  # for it to exist, others have these
 
     @property
     def size(self) -> int | None:
         """How many values it can take; None for a continuous range."""
-        if self.choices:
-            return len(self.choices)
-        return int(self.high) - int(self.low) + 1 if self.whole else None
+        return len(self.values()) or None
 
     def values(self) -> Sequence[Value]:
         """All values it can take; a continuous range has none to list."""
@@ -58,11 +47,9 @@ class Parameter:
             return IntDistribution(int(self.low), int(self.high), log=self.log)
         return FloatDistribution(self.low, self.high, log=self.log)
 
-    def exists(self, configuration: Mapping[str, Value]) -> bool:
+    def exists(self, given: Mapping[str, Value]) -> bool:
         """Whether its conditions hold at a configuration that has values for the parameters before it."""
-        return all(
-            path in configuration and among(configuration[path], values) for path, values in self.when.items()
-        )
+        return all(path in given and among(given[path], values) for path, values in self.when.items())
 
     def excludes(self, other: Parameter) -> bool:
         """Whether their conditions never hold both."""
@@ -107,9 +94,8 @@ class Parameter:
         return f"{kind}{self.low:g} to {self.high:g}{', logarithmic' if self.log else ''}"
 
     def __str__(self) -> str:
-        text = f"{self.path}: {self.allowed}"
         conditions = [f"{path} is {' or '.join(map(str, values))}" for path, values in self.when.items()]
-        return f"{text}, when {' and '.join(conditions)}" if conditions else text
+        return f"{self.path}: {self.allowed}{', when ' if conditions else ''}{' and '.join(conditions)}"
 
 
 def among(value: Value, values: Sequence[Value]) -> bool:
@@ -125,15 +111,10 @@ def same(value: Value, other: Value) -> bool:
 def within_parts(
     parameters: Mapping[str, Parameter], scenario: Scenario, asked: Set[str]
 ) -> dict[str, Parameter]:
-    """Parameters as they are searched: those of a component that is varied exist while it is on.
+    """Parameters as they are searched, by path: those of a component that is varied exist while it is on.
 
     Those of components that are off are left out, and those that only exist beside them. So no two
     configurations set the same scenario. A table that several varied components keep on counts as one.
-
-    Args:
-        parameters: by path.
-        scenario: whose [parts] and tables count.
-        asked: paths that a user has asked for.
 
     Raises:
         ScenarioError: a parameter that was asked for, or every parameter, belongs to components that are off.
@@ -161,17 +142,12 @@ def within_parts(
 
 def _parts(scenario: Scenario, path: str) -> set[str]:
     """Parts that keep what a path leads to in the grid; none where it always stands."""
-    tables = list(_tables(scenario, path))
-    return {part for table in tables for part in table.part} if all(table.part for table in tables) else set()
-
-
-def _tables(scenario: Scenario, path: str) -> Iterator[Switchable]:
-    """Tables that a path leads through, by the rules of `scenarios.document.paths`."""
-    key, *rest = path.split(".")
+    key, *rest = path.split(".")  # by the rules of `scenarios.document.paths`
     value = getattr(scenario.spec, key, None)
-    tables = value if isinstance(value, list) else [value]
-    named = [table for table in tables if rest and getattr(table, "name", None) == rest[0]]
-    return (table for table in named or tables if isinstance(table, Switchable))
+    some = value if isinstance(value, list) else [value]
+    named = [table for table in some if rest and getattr(table, "name", None) == rest[0]]
+    tables = [table for table in named or some if isinstance(table, Switchable)]
+    return {part for table in tables for part in table.part} if all(table.part for table in tables) else set()
 
 
 def _states(parameters: Mapping[str, Parameter], scenario: Scenario, part: str) -> set[bool | None]:

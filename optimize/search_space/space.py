@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice, product
 from math import prod
+
+from numpy.random import Generator
 
 from gridtune import limits
 from gridtune.optimize.records.recommendation import Value, key
@@ -48,31 +51,27 @@ class Space:
         Raises:
             ScenarioError: nothing is varied, or conditions that cannot be; every fault at once.
         """
+        name = scenario.name
         given = {path: _parameter(path, part) for path, part in scenario.spec.searching.space.items()}
         changed = dict(_variation(text, given) for text in vary)
-        parameters = {**given, **changed}
+        parameters = given | changed
         if not parameters:
-            raise ScenarioError(
-                f"{scenario.name}: nothing to search: no [search.space], and no --vary PATH=LOW:HIGH"
-            )
+            raise ScenarioError(f"{name}: nothing to search: no [search.space], and no --vary PATH=LOW:HIGH")
         if len(parameters) > limits.SPACE:
-            raise ScenarioError(
-                f"{scenario.name}: {len(parameters):,} parameters; the limit is {limits.SPACE:,}"
-            )
-        for parameter in parameters.values():
-            if len(parameter.choices) > limits.CHOICES:
+            raise ScenarioError(f"{name}: {len(parameters):,} parameters; the limit is {limits.SPACE:,}")
+        for path, parameter in parameters.items():
+            if (count := len(parameter.choices)) > limits.CHOICES:
                 most = f"the limit is {limits.CHOICES:,}; give LOW:HIGH"
-                raise ScenarioError(f"{parameter.path}: {len(parameter.choices):,} values; {most}")
+                raise ScenarioError(f"{path}: {count:,} values; {most}")
         faults, dropped = _conditions(parameters, set(changed))
         if faults:
-            raise ScenarioError([f"{scenario.name}: search.space: {fault}" for fault in faults])
+            raise ScenarioError([f"{name}: search.space: {fault}" for fault in faults])
         kept = {path: part for path, part in parameters.items() if path not in dropped}
-        made = cls(_sorted(within_parts(kept, scenario, set(changed)), scenario.name))
-        known = {parameter.path: parameter for parameter in made}
+        known = _sorted(within_parts(kept, scenario, set(changed)), name)
         for first, second in doubles(scenario.document, known):
             if not known[first].excludes(known[second]):
                 raise ScenarioError(f"{first} and {second} lead to one value; vary one of them")
-        return made
+        return cls(tuple(known.values()))
 
     def __iter__(self) -> Iterator[Parameter]:
         return iter(self.parameters)
@@ -88,7 +87,7 @@ class Space:
     def active(self, flat: Mapping[str, Value]) -> Configuration:
         """The configuration that a flat one stands for: active parameters only, in the order of the space."""
         configuration: Configuration = {}
-        for parameter in self.parameters:
+        for parameter in self:
             if parameter.exists(configuration):
                 configuration[parameter.path] = flat[parameter.path]
         return configuration
@@ -98,12 +97,16 @@ class Space:
         pairs = zip(self.parameters, shares, strict=True)
         return self.active({parameter.path: parameter.at(share) for parameter, share in pairs})
 
+    def random(self, count: int, rng: Generator) -> list[Configuration]:
+        """So many configurations, uniform over the unit cube."""
+        return list(map(self.at, rng.random((count, len(self))).tolist()))
+
     def size(self) -> int | None:
         """Number of different configurations; None if a range is continuous or there are too many to list."""
-        sizes = [parameter.size for parameter in self.parameters]
+        sizes = [parameter.size for parameter in self]
         if None in sizes:
             return None
-        if any(parameter.when for parameter in self.parameters):
+        if any(parameter.when for parameter in self):
             count = sum(1 for _ in islice(self.configurations(), LISTABLE + 1))
         else:
             count = prod(size or 0 for size in sizes)
@@ -111,10 +114,7 @@ class Space:
 
     def configurations(self) -> Iterator[Configuration]:
         """Every configuration of a space without continuous ranges, one after the other."""
-        found: Iterable[Configuration] = [{}]
-        for parameter in self.parameters:
-            found = _extended(found, parameter)
-        return iter(found)
+        return reduce(_extended, self, iter([dict[str, Value]()]))
 
     def check(self, scenario: Scenario) -> list[str]:
         """Try configurations of every branch on the scenario, without running it.
@@ -128,10 +128,11 @@ class Space:
         notes: list[str] = []
         for branch in self._branches():
             base = self._accepted(scenario, branch)
-            for parameter, value, configuration in self._around(base, branch):
+            for parameter, configuration in self._around(base, branch):
                 try:
                     scenario.override(configuration)
                 except ScenarioError as error:
+                    value = configuration[parameter.path]
                     note = f"{parameter.path} = {value} is refused: {error.faults[0]}"
                     if parameter.choices:
                         raise ScenarioError(f"search space: {note}") from None
@@ -146,38 +147,35 @@ class Space:
         for branch in self._branches():
             base = self._accepted(scenario, branch)
             yield scenario.override(base)
-            for parameter, _, configuration in self._around(base, branch):
+            for parameter, configuration in self._around(base, branch):
                 if parameter.choices:
                     yield scenario.override(configuration)
 
-    def _around(
-        self, base: Configuration, branch: Configuration
-    ) -> Iterator[tuple[Parameter, Value, Configuration]]:
+    def _around(self, base: Configuration, fixed: Configuration) -> Iterator[tuple[Parameter, Configuration]]:
         """Configurations that differ from the base in one parameter: each of its choices, or some numbers."""
-        for parameter in self.parameters:
-            if parameter.path in base and parameter.path not in branch:
+        for parameter in self:
+            if parameter.path in base and parameter.path not in fixed:
                 shares = (0.0, 1.0) if parameter.whole else (0.0, INSIDE, 1.0)
                 for value in parameter.choices or map(parameter.at, shares):
-                    changed = {**self._flat(0.5), **base, parameter.path: value}
-                    yield parameter, value, self.active(changed)
+                    yield parameter, self._completed(base | {parameter.path: value})
 
     def _accepted(self, scenario: Scenario, branch: Configuration) -> Configuration:
         """A configuration of the branch that the scenario takes."""
         refused: list[ScenarioError] = []
         for share in (0.5, 0.0, 1.0, 0.25, 0.75, 0.1, 0.9):
-            configuration = self.active({**self._flat(share), **branch})
+            configuration = self._completed(branch, share)
             try:
                 scenario.override(configuration)
+                return configuration
             except ScenarioError as error:
                 refused.append(error)
-            else:
-                return configuration
         at = ", ".join(f"{path} = {value}" for path, value in branch.items())
-        where = f"search space, where {at}" if at else "search space"
+        where = f"search space{', where ' if at else ''}{at}"
         raise ScenarioError([f"{where}: {fault}" for fault in refused[0].faults])
 
-    def _flat(self, share: float) -> Configuration:
-        return {parameter.path: parameter.at(share) for parameter in self.parameters}
+    def _completed(self, values: Configuration, share: float = 0.5) -> Configuration:
+        """The configuration with some values, and all others at a share of their ranges."""
+        return self.active({parameter.path: parameter.at(share) for parameter in self} | values)
 
     def _branches(self) -> list[Configuration]:
         """Combinations of the values that conditions ask for, as far as they can occur together."""
@@ -188,13 +186,13 @@ class Space:
         axes = {one.path: one.choices or asked[one.path] for one in self if one.path in asked}
         found: dict[str, Configuration] = {}
         for chosen in islice(product(*axes.values()), BRANCHES):
-            active = self.active({**self._flat(0.5), **dict(zip(axes, chosen, strict=True))})
+            active = self._completed(dict(zip(axes, chosen, strict=True)))
             branch = {path: active[path] for path in axes if path in active}
-            found.setdefault(key(branch), branch)
+            found[key(branch)] = branch
         return list(found.values())
 
 
-def _extended(configurations: Iterable[Configuration], parameter: Parameter) -> Iterator[Configuration]:
+def _extended(configurations: Iterator[Configuration], parameter: Parameter) -> Iterator[Configuration]:
     for one in configurations:
         if parameter.exists(one):
             yield from ({**one, parameter.path: value} for value in parameter.values())
@@ -202,27 +200,19 @@ def _extended(configurations: Iterable[Configuration], parameter: Parameter) -> 
             yield one
 
 
-def check_not_set(
-    space: Space, scenario: Scenario, assignments: Iterable[str], option: str = "--set"
-) -> None:
+def check_not_set(space: Space, scenario: Scenario, paths: Iterable[str], option: str = "--set") -> None:
     """Raise a `ScenarioError` if anybody sets what is varied: the value would never be used."""
-    for path in assignments:
-        for parameter in space:
-            if same_place(scenario.document, path, parameter.path):
-                raise ScenarioError(
-                    f"{option} {path}: is varied ({parameter}), so the value would not be used; leave it "
-                    f"out, or give --vary {parameter.path}=VALUE to vary it no more"
-                )
+    for path, parameter in product(paths, space):
+        if same_place(scenario.document, path, parameter.path):
+            why = f"is varied ({parameter}), so the value would not be used"
+            remedy = f"leave it out, or give --vary {parameter.path}=VALUE to vary it no more"
+            raise ScenarioError(f"{option} {path}: {why}; {remedy}")
 
 
 def _parameter(path: str, part: Choices | Range) -> Parameter:
     when = {other: tuple(v) if isinstance(v, list) else (v,) for other, v in part.when.items()}
     if isinstance(part, Choices):
-        return Parameter(path, choices=tuple(part.choices), when=when)
-    return _range(path, part, when)
-
-
-def _range(path: str, part: Range | Bounds, when: Mapping[str, tuple[Value, ...]]) -> Parameter:
+        return Parameter(path, tuple(part.choices), when=when)
     return Parameter(path, (), part.low, part.high, part.log, part.whole, when)
 
 
@@ -233,7 +223,7 @@ def _variation(text: str, given: Mapping[str, Parameter]) -> tuple[str, Paramete
     if isinstance(values, Bounds):
         if values.count is not None:
             raise ScenarioError(f"{text!r}: a search takes LOW:HIGH[:log], without a number of values")
-        return path, _range(path, values, when)
+        return path, Parameter(path, (), values.low, values.high, values.log, values.whole, when)
     for value in values:
         if not isinstance(value, bool | int | float | str):
             raise ScenarioError(f"{text!r}: {value!r} is not a number, a text, true or false")
@@ -261,14 +251,12 @@ def _conditions(parameters: Mapping[str, Parameter], changed: set[str]) -> tuple
     return faults, dropped
 
 
-def _sorted(parameters: Mapping[str, Parameter], name: str) -> tuple[Parameter, ...]:
+def _sorted(parameters: Mapping[str, Parameter], name: str) -> dict[str, Parameter]:
     """Parameters, each after those that its conditions name."""
     placed: dict[str, Parameter] = {}
-    left = dict(parameters)
-    while left:
-        ready = [path for path, parameter in left.items() if all(other in placed for other in parameter.when)]
+    while left := {path: one for path, one in parameters.items() if path not in placed}:
+        ready = {path: one for path, one in left.items() if placed.keys() >= one.when.keys()}
         if not ready:
             raise ScenarioError(f"{name}: search.space: conditions go in a circle: {', '.join(sorted(left))}")
-        for path in ready:
-            placed[path] = left.pop(path)
-    return tuple(placed.values())
+        placed |= ready
+    return placed

@@ -11,7 +11,7 @@ import numpy as np
 
 from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.optimize.replication.compare import signs
-from gridtune.optimize.search_space.problem import objectives_of
+from gridtune.optimize.search_space.settings import objectives_of
 from gridtune.optimize.search_space.space import key
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.search_space.problem import objectives_of
+from gridtune.optimize.search_space.settings import objectives_of
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios import load
 from gridtune.scenarios.document.scenario import Scenario
