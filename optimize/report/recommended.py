@@ -8,8 +8,7 @@ from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import Front, keeps
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Archive, Constraint, Evaluation
-from gridtune.optimize.records.recommendation import ParameterChange, Refusal
-from gridtune.optimize.records.values import Value
+from gridtune.optimize.records.recommendation import ParameterChange, Refusal, Value
 from gridtune.optimize.report.harms import harm_text
 from gridtune.optimize.search_space.constraints import excesses, feasible, violation
 from gridtune.plain_text import counted
