@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gridtune.optimize.front.front import ON_FRONT, comparable, front, keeps
+from gridtune.optimize.front.front import ON_FRONT, comparable, front, keeps, without_equals
 from gridtune.optimize.inference.gaussian_process import posterior_of
 from gridtune.optimize.inference.surrogate_model import coordinates_of, distances, joint_draws, surrogates
 from gridtune.optimize.records.evaluations import Evaluation
@@ -79,9 +79,11 @@ class Validation:
         return evaluator.spent > before
 
     def _able(self) -> list[Evaluation]:
-        """Configurations that keep the constraints in the search."""
+        """Configurations that keep the constraints in the search, one of each that are equal."""
         archive = self.evaluator.archive
-        return [one for one in comparable(archive) if one.values and feasible(one, archive.constraints)]
+        able = [one for one in comparable(archive) if one.values and feasible(one, archive.constraints)]
+        distinct = without_equals(able, archive.objectives)
+        return [one for one in able if one.number in distinct]
 
     def _on_front(self, each: int) -> dict[str, int]:
         """So many runs for the configurations on the front, by what is known so far."""

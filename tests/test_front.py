@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridtune.optimize.explanation.explain import find_configuration
-from gridtune.optimize.front.changes import gains
-from gridtune.optimize.front.front import front, hypervolume, keeps, reference_point
+from gridtune.optimize.front.changes import bearable, gains
+from gridtune.optimize.front.front import front, hypervolume, keeps, reference_point, without_equals
 from gridtune.optimize.records.difference import Change, Difference, difference
 from gridtune.optimize.records.evaluations import Constraint
 from gridtune.optimize.records.recommendation import Recommendation
@@ -273,13 +273,38 @@ def test_half_a_chance_is_enough_and_who_is_on_the_front_comes_first_by_what_is_
 def test_up_to_half_of_the_baselines_value_more_is_bearable():
     found = front(archive(TWO, (10, 100), (15, 200), (15.1, 300), (8, 50), (7, 49), baseline=0))
     assert numbers(found.members) == [4, 3, 0, 1, 2]
-    assert numbers(found.bearable(found.members)) == [3, 0, 1]
-    assert front(archive(TWO, (10, 100))).bearable(found.members) == [], "nothing to compare with"
+    assert [one.number for one in found.members if bearable(found, one)] == [3, 0, 1]
+    assert not any(bearable(front(archive(TWO, (10, 100))), one) for one in found.members), (
+        "nothing to compare"
+    )
+
+
+def test_what_may_be_chance_is_bearable():
+    runs = [
+        ((10.0,) * 4, (0.0, 1.0, 0.0, 0.0)),
+        ((9.0,) * 4, (1.0, 0.0, 1.0, 0.0)),
+        ((9.0,) * 4, (4.0, 5.0, 4.0, 5.0)),
+    ]
+    study = archive((UNFAIR, UNHAPPY), *runs, validation=runs, baseline=0)
+    found = front(study)
+    assert [bearable(found, one) for one in study.evaluations] == [True, True, False]
+
+
+def test_equal_configurations_stand_as_one_whatever_their_number_of_runs():
+    low, high = ((1.0, 2.0),), ((3.0, 5.0),)
+    study = archive(
+        (UNFAIR,), low, low, high, low, low, validation=[None, ((4.0,),), None, ((4.0, 5.0),), ((9.0,),)]
+    )
+    found = front(study)
+    assert found.same == {0: 3, 1: 3}, "but for 4, whose checks gave something else"
+    assert without_equals(study.evaluations, [UNFAIR]) == {3: (0, 1), 2: (), 4: ()}
+    other = replace(study.evaluations[1], metrics={"waiting_mean": 2.0})
+    assert 1 in without_equals([study.evaluations[0], other], [UNFAIR]), "equal by chance"
 
 
 def test_where_the_baseline_has_nothing_up_to_half_of_the_range_is_bearable():
     found = front(archive((UNHAPPY, COMPLETED), (0, 100), (2, 200), (3, 250), (4, 300), baseline=0))
-    assert numbers(found.bearable(found.members)) == [0, 1]
+    assert [one.number for one in found.members if bearable(found, one)] == [0, 1]
 
 
 def test_where_nothing_keeps_the_constraints_nothing_is_on_the_front_and_the_means_are_known():
@@ -322,5 +347,5 @@ def test_runs_that_repeat_each_other_are_certain(runs, certain):
 def test_a_baseline_that_is_nothing_but_rounding_counts_as_nothing():
     share = replace(UNFAIR, resolution=1e-4)
     found = front(archive((share, COMPLETED), (1e-16, 100), (0.01, 200), (0.2, 250), baseline=0))
-    assert numbers(found.bearable(found.members)) == [0, 1]
+    assert [one.number for one in found.members if bearable(found, one)] == [0, 1]
     assert found.reference == (1.0, 0.0)

@@ -8,6 +8,7 @@ import pytest
 
 from gridtune.model.metrics.labels import KINDS, label
 from gridtune.model.metrics.registry import HARM_METRICS, METRICS, Definition, definition
+from gridtune.optimize.front.changes import bearable
 from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.harm import (
     beyond,
@@ -124,10 +125,15 @@ def test_a_class_whose_mandatory_jobs_fail_is_found(failed, fails):
     assert found == (("mandatory_failed.local",) if fails else ())
 
 
+def bearable_members(archive):
+    found = front(archive)
+    return [one.number for one in found.on_front if bearable(found, one)]
+
+
 @pytest.mark.long
 def test_what_lets_a_class_fail_is_not_recommended():
     archive = with_baseline(search(40))
-    members = [one.number for one in front(archive).bearable(front(archive).on_front)]
+    members = bearable_members(archive)
     which = next(number for number in members if number != archive.baseline)
     counts = {archive.baseline: 1.0, which: 30.0}
     harmed = replace(
@@ -137,7 +143,7 @@ def test_what_lets_a_class_fail_is_not_recommended():
             for one in archive.evaluations
         ),
     )
-    left = [one.number for one in front(harmed).bearable(front(harmed).on_front)]
+    left = bearable_members(harmed)
     assert left == [number for number in members if number != which]
 
 

@@ -14,6 +14,7 @@ from gridtune.optimize.front.front import Front, all_values
 from gridtune.optimize.records.difference import Change, Difference, difference
 from gridtune.optimize.records.evaluations import Evaluation, Failed, Objective, of_class, side_by_side
 from gridtune.optimize.records.recommendation import Recommendation
+from gridtune.optimize.replication.guards import failing
 
 WIDER = 1.1  # times the half-interval of the paired test, at which the posterior says less than that test
 ENOUGH = 5  # runs of two configurations, after which what was equal in all of them is called the same
@@ -69,6 +70,14 @@ def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
     if standing is None or standing.number == evaluation.number:
         return ()
     return between(front, standing, evaluation)
+
+
+def bearable(front: Front, evaluation: Evaluation) -> bool:
+    """Whether a configuration makes no objective unbearably worse, and no class of jobs fail."""
+    start = front.archive.standing
+    if start is None or start.number not in front.means or failing(evaluation.metrics, start.metrics):
+        return False
+    return not any(front.unbearable(one) for one in gains(front, evaluation))
 
 
 def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ...]:

@@ -14,9 +14,9 @@ from math import isfinite
 import numpy as np
 
 from gridtune.optimize.inference.gaussian_process import StudyPosterior, posterior_of
+from gridtune.optimize.records.difference import Change
 from gridtune.optimize.records.evaluations import Archive, Constraint, Evaluation, Objective, side_by_side
 from gridtune.optimize.replication.compare import Array, costs, non_dominated, signs
-from gridtune.optimize.replication.guards import failing
 from gridtune.optimize.search_space.constraints import excesses, feasible, violation
 from gridtune.scenarios.errors import ScenarioError
 
@@ -91,23 +91,16 @@ class Front:
         names = ", ".join(one.name for one in self.objectives)
         return f"Front({self.archive.study!r}, {len(self.on_front)} configurations for {names})"
 
-    def bearable(self, some: Sequence[Evaluation]) -> list[Evaluation]:
-        """Those that make no objective worse by more than half of the baseline's value, no class failing.
+    def unbearable(self, one: Change) -> bool:
+        """Whether an objective gets worse: significantly, and by more than half of the baseline's value.
 
         Where that is 0, or below the resolution, by more than half of the range over all configurations.
         """
-        start = self.archive.standing
-        if start is None or start.number not in self.means:
-            return []
-        baseline = self.means[start.number]
-        spread = np.ptp(list(self.means.values()), axis=0)
-        none = np.abs(baseline) <= [o.resolution for o in self.objectives]
-        most = baseline + BEARABLE * np.where(none, spread, np.abs(baseline))
-        return [
-            one
-            for one, row in zip(some, self.costs(some), strict=True)
-            if (row <= most).all() and not failing(one.metrics, start.metrics)
-        ]
+        size = abs(one.start)
+        if size <= one.metric.resolution:
+            at = self.objectives.index(one.metric)
+            size = float(np.ptp([row[at] for row in self.means.values()]))
+        return one.significant and not one.better and abs(one.difference.mean) > BEARABLE * size
 
 
 def front(archive: Archive) -> Front:
@@ -121,7 +114,7 @@ def front(archive: Archive) -> Front:
         raise ScenarioError(f"{archive.study}: a study without objectives has no front")
     usable, corner, broken = comparable(archive), reference_point(archive), archive.broken
     able = [one for one in usable if feasible(one, archive.constraints)]
-    groups = _without_equals(able, objectives).items()
+    groups = without_equals(able, objectives).items()
     same = {first: others for first, others in groups if broken.isdisjoint((first, *others))}
     if not same:
         return Front(archive, (), (), corner, means=_plain(usable, objectives))
@@ -224,16 +217,33 @@ def keeps(evaluation: Evaluation, constraints: Sequence[Constraint]) -> bool:
     return violation(excesses(constraints, evaluation.checked_cases)) == 0
 
 
-def _without_equals(
+def without_equals(
     evaluations: Sequence[Evaluation], objectives: Sequence[Objective]
 ) -> dict[int, tuple[int, ...]]:
-    """The numbers of evaluations with distinct outcomes, and for each those of its equals."""
-    groups: dict[tuple[tuple[float, ...], ...], list[int]] = {}
+    """The numbers of evaluations with distinct outcomes, and for each those of its equals.
+
+    Equal are those that gave the same, in all metrics too, in all replications that both have. Who has most
+    validation runs stands for them.
+    """
+    names = [objective.name for objective in objectives]
+    groups: dict[object, list[list[Evaluation]]] = {}
     for one in evaluations:
-        sources = [one.objectives, one.validated or {}]
-        outcome = tuple(source[o.name].values for source in sources for o in objectives if o.name in source)
-        groups.setdefault(outcome, []).append(one.number)
-    return {first: tuple(others) for first, *others in groups.values()}
+        outcome = repr([[one.objectives[name].values for name in names], sorted(one.metrics.items())])
+        among = groups.setdefault(outcome, [])
+        group = next((some for some in among if all(_same_checks(one, other, names) for other in some)), None)
+        among.append([one]) if group is None else group.append(one)
+    found = {}
+    for some in (group for among in groups.values() for group in among):
+        first = max(some, key=lambda one: (one.validation_replications, -one.number))
+        found[first.number] = tuple(one.number for one in some if one is not first)
+    return found
+
+
+def _same_checks(one: Evaluation, other: Evaluation, names: Sequence[str]) -> bool:
+    """Whether two configurations gave the same in the validation runs that both have."""
+    both = one.validated or {}, other.validated or {}
+    pairs = [zip(both[0][name].values, both[1][name].values, strict=False) for name in names if all(both)]
+    return all(a == b for pair in pairs for a, b in pair)
 
 
 def comparable(archive: Archive) -> list[Evaluation]:

@@ -125,12 +125,6 @@ class StudyPosterior:
     def __contains__(self, number: int) -> bool:
         return number in self._at
 
-    def chance_of_any(self, numbers: Collection[int]) -> float:
-        """Probability that at least one of these configurations is non-dominated: the share of draws."""
-        some = [self._at[number] for number in numbers if number in self._at]
-        won = self._posterior.won(self._posterior.draws[:, self._rivals])
-        return float(won[:, np.isin(self._rivals, some)].any(axis=1).mean())
-
     def difference(self, to: int, start: int, objective: Objective, pairs: int = 0) -> Difference:
         """What changes from one configuration to another in an objective, in its unit."""
         posterior, column = self._posterior, self._objectives.index(objective)

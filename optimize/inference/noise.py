@@ -78,7 +78,7 @@ def variance(rest: Array, means: Array, seen: Array, beyond: Sequence[tuple[Arra
     # The rest of the noise is in the means and the effects.
     whole = max(float(shown @ (1 - 1 / counts)), LEAST_SHOWN)
     # What never varies has no noise; a little keeps the arithmetic going.
-    least = max(1e-10 * means.var(), (1e-9 * np.abs(means).max()) ** 2, 1e-30)
+    least = max(1e-10 * means.var(), (1e-9 * np.abs(means).max()) ** 2) or 1e-30
     return float((rest**2).sum() / whole + least)
 
 

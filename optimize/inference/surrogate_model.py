@@ -86,7 +86,8 @@ class Fitted:
             chosen = np.sort(np.random.default_rng([seed, count]).choice(count, LEARNED, replace=False))
         own = np.diag(noise)
         mean = float(np.average(values, weights=1 / (own + variance)))
-        start = _start(len(apart.squares), max(variance - float(own.mean()), 0.05 * variance, 1e-12))
+        least = 1e-12 * (float(np.abs(values).max()) ** 2 or 1.0)
+        start = _start(len(apart.squares), max(variance - float(own.mean()), 0.05 * variance, least))
         near = apart.among(chosen.tolist())
         given = (near.squares, near.shapes, values[chosen] - mean, noise[np.ix_(chosen, chosen)], start)
         bounds = [(low - 9, low + 5) for low in start]

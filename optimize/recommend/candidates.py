@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gridtune.model.metrics.labels import label
-from gridtune.optimize.front.changes import gains
+from gridtune.optimize.front.changes import bearable, gains
 from gridtune.optimize.front.front import Front, keeps
 from gridtune.optimize.inference.surrogate_model import coordinates_of, distances
 from gridtune.optimize.recommend.subsets import Subsets
@@ -54,7 +54,8 @@ def candidates_of(
         sure: whether an objective changes significantly, for the better or not.
         refusals: what was not recommended, by number.
     """
-    standing, able = front.archive.standing, front.bearable(_able(front, subsets, refusals))
+    standing = front.archive.standing
+    able = [one for one in _able(front, subsets, refusals) if bearable(front, one)]
     if standing is None or not able:
         return []
     start, values = front.means[standing.number], front.costs(able)

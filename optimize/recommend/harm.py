@@ -18,7 +18,7 @@ from gridtune.scenarios.tables.search import Starvation
 OWED = {"failed", "unhappy", "missed"}
 WORK = {"completed", "executed", "goodput", "effort", "lost", "rejected", "refused", "dropped", "unfinished"}
 SATISFACTION = {"unfairness", "unfairness_jain", "unfairness_spread"}  # no harm where nobody is unhappy
-SILENT = {"excess", "cancelled"}  # words of what guards measure, and of what users withdraw
+SILENT = {"excess", "cancelled", "log"}  # what guards measure, users withdraw, or is told without logarithm
 MUCH = 1.5  # times another harm
 MOST = 10.0  # times: what is worse by more counts no more
 RATE = 0.05  # false discovery rate

@@ -11,7 +11,7 @@ from dataclasses import replace
 from math import ceil
 
 from gridtune.optimize.front.changes import gains
-from gridtune.optimize.front.front import BEARABLE, Front
+from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.candidates import MOST, Candidate, candidates_of, title_of
 from gridtune.optimize.recommend.elimination import Elimination, breaks
 from gridtune.optimize.recommend.harm import blamed, by_case, harms, harms_in_some, worst_of
@@ -153,13 +153,11 @@ class Recommender:
             bounds = self._settings.scenario.spec.searching.starvation
             self._refuse(number, broken, blamed(start, sample, bounds))
             return None
-        dear = [
-            Harm(one.metric.name, one.metric.unit, one.start, one.to, gap, gap)
-            for one in changes.values()
-            if not one.better and abs(gap := one.difference.mean) > BEARABLE * abs(one.start) > 0
-        ]
+        dear = [one for one in changes.values() if self._front.unbearable(one)]
         if dear:
-            self._refuse(number, tuple(one.metric for one in dear), dear)
+            gaps = [(one, one.difference.mean) for one in dear]
+            lost = [Harm(one.metric.name, one.metric.unit, one.start, one.to, gap, gap) for one, gap in gaps]
+            self._refuse(number, tuple(one.metric for one in lost), lost)
             return None
         harmed = harms(start.metrics, sample.metrics, changes)
         # What the mean over the cases hides is told of objectives, too.
@@ -172,9 +170,8 @@ class Recommender:
                 return None
             harmed, remarks = harmed + replay.harmed, replay.remarks
             told = {one.metric for one in harmed if one.load == 1 and not one.case}
-            # The table tells what is significant; logarithms are told by what they are of.
-            worse = [(name, one.significant) for name, one in changes.items() if not one.better]
-            told |= {name for name, significant in worse if significant or name.endswith("_log")}
+            # The table tells what is significant.
+            told |= {name for name, one in changes.items() if one.significant and not one.better}
             seldom = harms_in_some(start.metrics, sample.metrics, told)
         if candidate.sparse == candidate.origin.values:
             self.refusals.pop(number, None)

@@ -210,8 +210,9 @@ def caveats(front: Front) -> list[str]:
     excluded = [f"Excluded: {', '.join(told)}"] if told else []
     if later := ", ".join(map(str, sorted(front.archive.broken))):
         excluded.append(f"Excluded in later checks (further seeds, replays of logs): {later}")
-    reasons = Counter(one.reason for one in front.archive.failed).most_common(1)
-    failed = [f"Failed, {count} of {len(front.archive.failed)}: {escaped(why)}" for why, count in reasons]
+    failures, every = front.archive.failed, len(front.archive.failed) + len(front.archive.evaluations)
+    reasons = Counter(one.reason for one in failures).most_common(1)
+    failed = [f"Failed: {len(failures)} of {every} configurations, e.g. {escaped(why)}" for why, _ in reasons]
     return [*excluded, *failed, *front.archive.remarks]
 
 

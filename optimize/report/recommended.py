@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gridtune.model.metrics.labels import label
-from gridtune.optimize.front.changes import gains
+from gridtune.optimize.front.changes import bearable, gains
 from gridtune.optimize.front.front import Front, keeps
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Archive, Constraint, Evaluation
 from gridtune.optimize.records.recommendation import ParameterChange, Refusal, Value
@@ -62,7 +62,9 @@ def why_none(front: Front) -> str:
         return "No configuration has finite values of all objectives. Choose other objectives."
     if archive.standing is None:
         return "The study has no baseline to compare with, so nothing is recommended. Choose from the front."
-    if len(archive.evaluations) == 1 and not archive.failed:
+    if len(archive.evaluations) == 1 and archive.failed:
+        return "Every configuration but the baseline failed, so nothing was compared: mend the search space."
+    if len(archive.evaluations) == 1:
         return f"Only the baseline was evaluated before the search ended. {LONGER}."
     if max(one.replications + one.validation_replications for one in archive.evaluations) == 1:
         return (
@@ -74,11 +76,11 @@ def why_none(front: Front) -> str:
         some = f"{counted(len(archive.refusals), 'configuration')} ({names})"
         return f"{some} looked better in the search, but not significantly on further seeds. {LONGER}."
     better = [one for one in front.on_front if any(e.significant and e.better for e in gains(front, one))]
-    if better and not front.bearable(better):
+    if better and not any(bearable(front, one) for one in better):
         return (
-            "Every configuration that is significantly better in one objective gets worse in another by more "
-            "than half of the baseline, or lets a further tenth of the jobs of a class fail. None is "
-            "recommended; choose from the front."
+            "Every configuration that is significantly better in one objective gets significantly worse in "
+            "another, by more than half of the baseline, or lets a further tenth of the jobs of a class "
+            "fail. None is recommended; choose from the front."
         )
     if better:
         return (
