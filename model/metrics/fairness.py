@@ -13,6 +13,8 @@ from typing import NamedTuple
 from gridtune.model.metrics.lost import quantile
 from gridtune.model.record import Stay
 
+ROUNDING = 1e-12  # what sums of floats may leave of an index that is 0
+
 
 class Want(NamedTuple):
     """A user who is present asks for more.
@@ -197,7 +199,8 @@ def jain(values: Iterable[float]) -> float:
     if not squares:
         # Nobody served at all is no fair grid: else a search could win by serving nobody.
         return 1.0 if known else 0.0
-    return max(0.0, 1.0 - sum(known) ** 2 / (len(known) * squares))
+    found = 1.0 - sum(known) ** 2 / (len(known) * squares)
+    return found if found > ROUNDING else 0.0
 
 
 def spread(values: Iterable[float]) -> float:

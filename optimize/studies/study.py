@@ -168,7 +168,7 @@ def open_study(where: str | Path | None, name: str, settings: Settings, *, resum
 
 def _let_resume(called: str, found: StoredStudy | None, resume: bool) -> None:
     if found is not None and not resume:
-        ways = "--resume continues it, --study names another"
+        ways = "--resume continues it (in Python resume=True), --study names another"
         raise ScenarioError(f"{called}: the study {found.name} exists; {ways}")
 
 

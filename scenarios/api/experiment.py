@@ -160,7 +160,7 @@ class Scenario(documents.Scenario):
 
 
 def load(
-    name: str | Path,
+    name: str | Path | Scenario,
     values: Mapping[str, Any] | None = None,
     /,
     *,
@@ -171,7 +171,7 @@ def load(
 
     Args:
         name: the name of a shipped scenario, such as `diet/day-regular`, or the path of a file;
-            `gridtune scenarios` lists the names.
+            `gridtune scenarios` lists the names. A scenario is taken as it is.
         values: values to set, by dotted path: `{"middleware.update_period": 60}`.
         allow_plugins: whether the Python files that it names may run, beside those that `gridtune trust` has
             allowed; left out: not, unless the command allows it (`--allow-plugins`).
@@ -192,7 +192,8 @@ def load(
         Traceback (most recent call last):
         gridtune.scenarios.errors.ScenarioError: diet/day-regulr: no such scenario or file; did you mean ...
     """
-    return Scenario.of(documents.load(name, allow_plugins=allow_plugins)).override(values, **keywords)
+    known = name if isinstance(name, Scenario) else documents.load(name, allow_plugins=allow_plugins)
+    return Scenario.of(known).override(values, **keywords)
 
 
 class Kept(NamedTuple):

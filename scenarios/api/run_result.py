@@ -242,7 +242,7 @@ class Result:
         """Draw a picture of one replication.
 
         Args:
-            kind: the picture: `gantt`, `signals`, `queues`, `users`, `classes`, `waits` or `messages`.
+            kind: the picture; `gridtune plot --list` says what each shows.
             window: the start and end of the time shown, in s; the whole run if left out.
             replication: the index of the replication, from 0.
             out: a file to write as well (png, svg, pdf).
@@ -327,7 +327,8 @@ class Result:
     def __repr__(self) -> str:
         few = ", ".join(f"{name} {self.summaries[name].mean:.6g}" for name in FEW if name in self.summaries)
         which = f"seed={self.seed}, replications={self.replications}"
-        return f"Result({self.scenario.name!r}, {which}: {few})"
+        more = f"; {counted(len(self.notes), 'note')} in .notes" if self.notes else ""
+        return f"Result({self.scenario.name!r}, {which}: {few}{more})"
 
     def _repr_html_(self) -> str:
         runs = f"{counted(self.replications, 'replication')}, seed {self.seed}"

@@ -122,8 +122,9 @@ def draw_sizes(runs: Runs, window: Window = None) -> Figure:
     axes.set_yticks(range(len(classes)), [f"{name} ({n:,})" for name, n in zip(names, counts, strict=True)])
     axes.set_ylim(len(classes) - 0.4, -0.6)
     axes.grid(False, axis="y")
-    axes.set_xscale("symlog", linthresh=60.0)
-    style.plain_numbers(axes)
+    if max(float(table.max().max()) for table in tables.values()) > 600:
+        axes.set_xscale("symlog", linthresh=60.0)
+        style.plain_numbers(axes)
     axes.set_xlim(left=0)
     axes.set_xlabel("waiting time (s)")
     if len(runs) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.classes import draw_classes
@@ -53,7 +53,22 @@ def draw_run(tables: RunTables, kind: str, window: Window = None) -> Figure:
         PlotError: no such kind, or nothing to draw.
     """
     with style.style():
-        return KINDS[known(kind)][0](tables, window)
+        return KINDS[known(kind)][0](tables, _times(window))
+
+
+def _times(window: Any) -> Window:
+    """A window as two times in s.
+
+    Raises:
+        PlotError: it is something else.
+    """
+    if window is None:
+        return None
+    try:
+        low, high = map(float, window)
+    except (TypeError, ValueError):
+        raise PlotError(f"window: {window!r:.40}: expected two times in s, such as (0, 3600)") from None
+    return low, high
 
 
 def draw_runs(runs: Mapping[str, RunTables], kind: str, window: Window = None) -> Figure:
@@ -70,7 +85,7 @@ def draw_runs(runs: Mapping[str, RunTables], kind: str, window: Window = None) -
     if known(kind) not in OVERLAYS:
         raise PlotError(f"{kind}: shows one run; of several there are {', '.join(OVERLAYS)}")
     with style.style():
-        return OVERLAYS[kind][0](runs, window)
+        return OVERLAYS[kind][0](runs, _times(window))
 
 
 def draw_run_picture(

@@ -33,7 +33,8 @@ def draw_waits(run: RunTables, window: tuple[float, float] | None = None) -> Fig
     some = {kind: waits[jobs["kind"] == kind] for kind in kinds}
     drawing = draw_distributions({f"{kind} ({len(some[kind])})": some[kind] for kind in kinds}, "kind (jobs)")
     never = int(run.jobs["start"].isna().sum())
-    note = f"mean {waits.mean():.4g} s, median {waits.median():.4g} s"
+    seconds, unit = style.time_unit(float(waits.mean()))
+    note = f"mean {waits.mean() / seconds:.3g} {unit}, median {waits.median() / seconds:.3g} {unit}"
     if never:
         note += f"; {never} {'jobs' if never > 1 else 'job'} never started"
     style.title(drawing, f"{run.title}: waiting times", note)
