@@ -12,6 +12,7 @@ import pytest
 
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.simulation.simulate import simulate
+from gridtune.scenarios.systems.vres import vres_notes
 
 SHARED = """
 [[site]]
@@ -226,3 +227,11 @@ def test_no_slot_is_published_beyond_the_cap_of_a_node(played):
     _, jobs = played(text, *[("b", f"u{k}", k, 30, 30) for k in range(3)])
     assert [job.start for job in jobs] == [0, 1, 2]
     assert sorted(job.site for job in jobs) == ["a", "c", "c"]
+
+
+def test_a_role_that_no_class_admits_is_told():
+    text = vres("a") + workload("b", role="batchh") + vres("c") + BROKER
+    told = vres_notes(Scenario("x", {"title": "x", **tomllib.loads(text)}, Path()).active)
+    assert list(told) == ["workload b: no class admits its role batchh, only batch, sdj: its jobs are lost"]
+    named = vres("a") + ONE.replace('"a"', '"d"') + workload("b", 'site = "d"', "batchh")
+    assert not list(vres_notes(Scenario("x", {"title": "x", **tomllib.loads(named)}, Path()).active))

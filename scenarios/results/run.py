@@ -11,6 +11,7 @@ from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.systems.outages import qos_notes
 from gridtune.scenarios.systems.platform import platform_notes
 from gridtune.scenarios.systems.replay import refused_jobs, replay_differences, undated
+from gridtune.scenarios.systems.vres import vres_notes
 from gridtune.scenarios.workloads.trace_file import FromTrace
 
 
@@ -59,4 +60,5 @@ def origins(scenario: Scenario) -> list[str]:
 
 def faults(scenario: Scenario) -> list[str]:
     """What will hardly be meant: jobs that are refused, and rules that concern no job, a line each."""
-    return [*refused_jobs(scenario.active), *undated(scenario.active), *qos_notes(scenario.spec)]
+    spec = scenario.active
+    return [*refused_jobs(spec), *undated(spec), *qos_notes(scenario.spec), *vres_notes(spec)]

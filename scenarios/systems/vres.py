@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import nan
 from typing import Any
 
@@ -58,6 +58,28 @@ def check(spec: ScenarioSpec) -> None:
         except ShareError as error:
             name = f".{error.name}" if error.name else ""
             raise ValueError(f"{place}.vres{name}: {error}") from None
+
+
+def vres_notes(spec: ScenarioSpec) -> Iterator[str]:
+    """Roles of workloads that no class of any site admits which their jobs may come to, a line each."""
+    shared = [site for site in spec.site if site.vres is not None]
+    parts = [part for part in (*spec.workload, *spec.overlay) if getattr(part, "role", None)]
+    for part in parts:
+        named, role = getattr(part, "site", None), str(getattr(part, "role", ""))
+        where = [site for site in shared if named in (None, site.name)]
+        if not where or (named is None and len(where) < len(spec.site)) or spec.platform is not None:
+            continue
+        known = [one for site in where for one in rules_of(site)]
+        if not any(role in one.kinds for one in known) and all(one.kinds for one in known):
+            kinds = ", ".join(sorted(set().union(*(one.kinds for one in known))))
+            yield f"workload {part.name}: no class admits its role {role}, only {kinds}: its jobs are lost"
+
+
+def rules_of(site: SiteSpec) -> list[ClassRules]:
+    """What each class of a site with shares is granted."""
+    known = {part.name: part for part in site.classes}
+    names = counts_of(site)
+    return [known[name].rules() if name in known else ClassRules(name, frozenset({name})) for name in names]
 
 
 def counts_of(site: SiteSpec) -> dict[str, int]:
@@ -184,8 +206,7 @@ def stand(grid: Grid, site: SiteSpec) -> VresSite:
     capacity = _capacity(site)
     per_node = site.slots // capacity
     speeds = site.speed if isinstance(site.speed, list) else [site.speed] * site.size
-    known = {part.name: part for part in site.classes}
-    rules = [known[name].rules() if name in known else ClassRules(name, frozenset({name})) for name in counts]
+    rules = rules_of(site)
     return VresSite(
         grid,
         site.name,
