@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from bisect import bisect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -50,7 +50,9 @@ class Meter:
     # Of these, without which none is confirmed: a limit of time that allows less in that share leaves them
     # all the same, up to `MOST_OF_TIME`; beyond it, nothing.
     least: int = 0
-    began: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self._began = time.monotonic()
 
     def left_to_search(self, spent: int) -> int:
         """Runs left of those that find configurations, once some are spent."""
@@ -71,7 +73,7 @@ class Meter:
         return min(self.left(spent, VALIDATION), max(0, self.left(spent) - self._kept(spent)))
 
     def _now(self) -> float:
-        return time.monotonic() - self.began
+        return time.monotonic() - self._began
 
     def _kept(self, spent: int) -> int:
         """Runs for confirming recommendations."""

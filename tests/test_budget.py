@@ -134,7 +134,7 @@ def test_time_ends_a_search(monkeypatch):
         now[0] += 1.0
         return noisy(task)
 
-    monkeypatch.setattr("gridtune.optimize.budget.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("gridtune.optimize.exploration.time.monotonic", lambda: now[0])
     found, count = done(time=200.0, work=slow)
     assert 120 <= count <= 210  # what has begun is finished
     assert any(one.validated for one in found.archive.evaluations)

@@ -88,7 +88,7 @@ def test_a_search_that_is_stopped_while_it_goes_on_with_more_ends_as_if_it_was_n
 def test_runs_of_a_search_that_time_ended_count(tmp_path, monkeypatch):
     """What it was in the middle of may be no part of the one that goes on."""
     now = [0.0]
-    monkeypatch.setattr("gridtune.optimize.budget.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("gridtune.optimize.exploration.time.monotonic", lambda: now[0])
 
     def timed(task):
         now[0] += 1

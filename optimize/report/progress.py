@@ -24,6 +24,7 @@ HEARTBEAT = 10.0  # s between two plain lines, at least
 class Progress:
     """Hears how a search goes: a plain line every `period` seconds at most; nothing without a stream."""
 
+    _stream: TextIO | None = None  # for those who subclass it without a call of `__init__`
     _total, _bound = 0, ""
     _said, _ends = -inf, inf
     _timed: tuple[float, int] | None = None  # when how much was done
