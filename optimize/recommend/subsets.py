@@ -120,10 +120,11 @@ class Subsets:
     @cached_property
     def _predict(self) -> Callable[[Sequence[Configuration]], np.ndarray]:
         """Predicts objectives of configurations, to be minimised."""
-        found = {one.number: one for one in self._front.archive.evaluations if one.values}
-        known = [found[number] for number in self._front.means if number in found][:KNOWN]
+        front = self._front
+        stands = {one.number: front.stand(one.number) for one in front.archive.evaluations if one.values}
+        known = [one for one in front.archive.evaluations if stands.get(one.number) in front.means][:KNOWN]
         places, paths = [one.values for one in known], self._space.paths
-        values = np.array([self._front.means[one.number] for one in known])
+        values = np.array([front.means[stands[one.number]] for one in known])
         near = distances(coordinates_of(places, paths))
         models = [Fitted.of(near, column, self._seed) for column in values.T]
 
