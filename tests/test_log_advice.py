@@ -1,6 +1,7 @@
 """Advice from a log: recommendations also hold on the log as it is, and what gets worse there is told."""
 
-from dataclasses import zlib
+import zlib
+from dataclasses import replace
 from math import nan
 from pathlib import Path
 
