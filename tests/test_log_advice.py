@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import replace
 
 import gridtune as gt
 from gridtune.model.metrics.registry import Metric
