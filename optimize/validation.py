@@ -82,7 +82,7 @@ class Validation:
         """Configurations that keep the constraints in the search, one of each that are equal."""
         archive = self.evaluator.archive
         able = [one for one in comparable(archive) if one.values and feasible(one, archive.constraints)]
-        distinct = without_equals(able, archive.objectives)
+        distinct = without_equals(able, archive)
         return [one for one in able if one.number in distinct]
 
     def _on_front(self, each: int) -> dict[str, int]:

@@ -297,9 +297,11 @@ def test_equal_configurations_stand_as_one_whatever_their_number_of_runs():
     )
     found = front(study)
     assert found.same == {0: 3, 1: 3}, "but for 4, whose checks gave something else"
-    assert without_equals(study.evaluations, [UNFAIR]) == {3: (0, 1), 2: (), 4: ()}
+    assert without_equals(study.evaluations, study) == {3: (0, 1), 2: (), 4: ()}
     other = replace(study.evaluations[1], metrics={"waiting_mean": 2.0})
-    assert 1 in without_equals([study.evaluations[0], other], [UNFAIR]), "equal by chance"
+    assert 1 in without_equals([study.evaluations[0], other], study), "equal by chance"
+    based = without_equals(study.evaluations, replace(study, baseline=0))
+    assert 0 in based, "the baseline stands for its equals"
 
 
 def test_where_the_baseline_has_nothing_up_to_half_of_the_range_is_bearable():

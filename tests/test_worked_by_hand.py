@@ -10,8 +10,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from gridtune.model.job import Job
+from gridtune.model.vres import Gang, GangWork
 from gridtune.scenarios.document.scenario import Scenario
-from gridtune.scenarios.simulation.simulate import simulate
+from gridtune.scenarios.simulation.simulate import build, simulate
 from gridtune.scenarios.systems.vres import vres_notes
 
 SHARED = """
@@ -235,3 +237,79 @@ def test_a_role_that_no_class_admits_is_told():
     assert list(told) == ["workload b: no class admits its role batchh, only batch, sdj: its jobs are lost"]
     named = vres("a") + ONE.replace('"a"', '"d"') + workload("b", 'site = "d"', "batchh")
     assert not list(vres_notes(Scenario("x", {"title": "x", **tomllib.loads(named)}, Path()).active))
+
+
+LEASED = """
+[[sed]]
+name = "sed"
+count = 1
+site = "a"
+lease = { length = 100.0, startup = 0.0, idle = 60.0 }
+[[client]]
+name = "client"
+dispatch = "legacy"
+n_submit = 1
+spacing = 0.0
+reaction = 0.0
+[[workload]]
+name = "u"
+kind = "session-list"
+session = [{ user = "a", arrival = 0, deadline = 20, n_min = 1, n_max = 1, runtime = 10.0 }]
+"""
+
+
+@pytest.mark.parametrize("kind", ["pull", "pilot"])
+@pytest.mark.parametrize("horizon", ["", "horizon = 1000.0\n"])
+def test_who_polls_waits_for_a_lease_to_be_given_back(played, kind, horizon):
+    rule = f'[middleware]\nkind = "{kind}"\npoll_period = 10.0\navailability_epsilon = 1.0\n'
+    text = horizon + ONE + LEASED + rule + workload("b", "start = 0.0")
+    metrics, jobs = played(text, ("b", "x", 0, 1, 1), *[("b", f"u{k}", 1, 20, 20) for k in range(4)])
+    assert metrics["lost_jobs"] == 0
+    assert max(job.end for job in jobs) >= 150
+
+
+STUCK = ONE + 'tags = ["x"]\n[[site.outage]]\nstart = 5.0\n' + ONE.replace('"a"', '"b"')
+
+
+@pytest.mark.parametrize(
+    "more", ["[record]\nsample_period = 3.0\n", '[network]\nsharing = "max-min"\nbandwidth = 1e6\n']
+)
+@pytest.mark.parametrize("kind", ["pull", "pilot"])
+def test_who_polls_stops_beside_samples_and_links_too(played, kind, more):
+    text = STUCK + f'[middleware]\nkind = "{kind}"\npoll_period = 10.0\n' + more
+    metrics, _ = played(text + workload("b", 'requires = ["x"]'), ("b", "x", 0, 10, 10))
+    assert (metrics["lost_jobs"], metrics["completed"]) == (1, 0)
+
+
+def test_who_polls_stops_in_steps_too(tmp_path):
+    text = STUCK + '[middleware]\nkind = "pull"\npoll_period = 10.0\n' + workload("b", 'requires = ["x"]')
+    (tmp_path / "log.csv").write_text("id,submit,start,end,procs,walltime,queue\n1,0,0,10,1,10,b\n")
+    document = {"title": "steps", "step_length": 50.0, **tomllib.loads(text)}
+    grid = build(Scenario("steps.toml", document, Path(tmp_path)))
+    for _ in range(100):
+        if not grid.running:
+            break
+        grid.step()
+    assert not grid.running
+
+
+def test_work_of_gangs_that_err_is_what_they_did():
+    gang = Gang(Job(1, "x", 0.0, 100.0, processors=2), None, [0, 1])
+    work = GangWork(gang, Job(2, "x", 0.0, 100.0), None, [0, 1], 10.0, 0.0)
+    work.set_rates([1.0, 1.0])
+    assert (work.done(0.0), work.done(4.0)) == (0.0, 4.0)
+
+
+def test_a_portal_keeps_the_order_of_a_user_whose_job_lost_its_node(played):
+    text = vres("a", out=OUT.replace("500", "18")) + workload("s", role="sdj")
+    text += '[portal]\nworkloads = ["s"]\nslots = 1\nretry = 5.0\narbitration = "fcfs"\n'
+    _, jobs = played(text, ("s", "x", 0, 15, 15), ("s", "x", 6, 10, 10))
+    assert [(job.submit, job.start) for job in jobs] == [(0, 20), (6, 35)]
+
+
+def test_deadline_tasks_have_servers_of_their_own():
+    text = vres("a") + workload("b", role="batch") + '[[server]]\nname = "s"\ncount = 1\n[agent]\nrouting = "mct"\n'
+    text += '[[workload]]\nname = "t"\nkind = "tasks"\ncount = 1\nruntime = 5.0\n'
+    document = {"title": "x", **tomllib.loads(text)}
+    spec = Scenario("x", document, Path()).active
+    assert not list(vres_notes(spec))

@@ -47,7 +47,7 @@ class Polling:
         period: float,
         channel: MessageChannel,
     ) -> None:
-        self._agenda = grid.agenda
+        self._grid, self._agenda = grid, grid.agenda
         self._match_maker = match_maker
         self._agents = agents
         self._period = period
@@ -73,15 +73,27 @@ class Polling:
         """The look whose turn it is, or as many as find nothing before anything else happens."""
         if not self._match_maker.at_work:
             return
-        following = self._pass_over(number) if self._passes else number
-        if self._match_maker.hopeless:
+        if self._quiet():
+            # Only what recurs may still change anything; that ends where nothing else is to come.
+            if self._agenda.next_time == inf:
+                self._match_maker.hopeless = True
+            else:
+                self._agenda.poll(self._moment(number + 1), self._look, number + 1, OBSERVATION)
             return
+        following = self._pass_over(number) if self._passes else number
         if following == number:
             self._agents[number % len(self._agents)].poll(None)
             following = number + 1
         else:
             self._agenda.fired -= 1  # the event under way is one of those that were counted
         self._agenda.at(self._moment(following), self._look, following, OBSERVATION)
+
+    def _quiet(self) -> bool:
+        """Whether nothing is to come, in a run without horizon, and no look would find anything."""
+        if self._grid.horizon < inf or self._agenda.busy:
+            return False
+        finds = self._match_maker.finds
+        return not any(one.looking or (one.available and finds(one.question())) for one in self._agents)
 
     def _moment(self, number: int) -> float:
         """When a look is due, s."""
@@ -127,9 +139,7 @@ class Polling:
         agenda.fired += number - first + events
         if queries:
             self._count(queries, answers, max(answers))
-        if number == first + count and until == inf and not agenda.busy:
-            match_maker.hopeless = True  # nothing will ever happen
-        elif number == first + count:
+        if number == first + count:
             # Nothing changes: all that follows is as this round was, first to last.
             turned = first % count
             number = self._pass_over_rounds(

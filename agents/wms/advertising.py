@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf
 from typing import Any, Protocol
 
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.model.batch.holds import KEYS
 from gridtune.model.job import Job
 from gridtune.model.vres import SlotClass
+from gridtune.model.vres.slot_classes import ENDLESS
 from gridtune.model.wms.ranking import Advert
 
 
@@ -73,7 +73,7 @@ class BatchElement:
             depth = cluster.waiting_in(index)
             free = 0 if depth else min(site.free, cluster.free_for(index))
             slots = int(min(site.slots, queue.slots))
-            ett = 0.0 if free else (left + waiting) / (usable or site.slots)
+            ett = 0.0 if free else min((left + waiting) / (usable or site.slots), ENDLESS)
             held = slots - cluster.free_for(index)
             made.append(
                 Advert(
@@ -115,7 +115,7 @@ def advertise(site: str, speed: float, known: SlotClass) -> Advert:
     Its rate is what its active jobs get of the processors that they share, for all slots.
 
     The traversal time is 0 while a slot is free, else the promised work that is waiting, and half of what
-    is running, over the slots on nodes that are not out; infinite if all are.
+    is running, over the slots on nodes that are not out; `ENDLESS` if all are.
     """
     free = max(0, known.free) if not known.queue else 0
     work, slots = known.waiting_work + known.running_work / 2, known.in_service
@@ -127,7 +127,7 @@ def advertise(site: str, speed: float, known: SlotClass) -> Advert:
         free,
         known.running,
         len(known.queue),
-        0.0 if free else work / (slots * speed) if slots else inf,
+        0.0 if free else work / (slots * speed) if slots else ENDLESS,
         speed,
         known.rules.wall_limit,
         known.slots * (known.rate / known.active if known.active else speed),

@@ -85,8 +85,9 @@ class Portal(mesa.Agent):
 
     def _enter(self, queue: deque[Job], job: Job) -> None:
         """A job takes its place behind those that go before it, or came before it."""
-        place, rank = len(queue), self.arbitration.precedence(job)
-        while place and self.arbitration.precedence(queue[place - 1]) > rank:
+        precedence = self.arbitration.precedence
+        place, rank = len(queue), (precedence(job), job.submit)
+        while place and (precedence(queue[place - 1]), queue[place - 1].submit) > rank:
             place -= 1
         queue.insert(place, job)
 

@@ -62,7 +62,7 @@ class GangWork:
 
     Attributes:
         strands: one for each unit.
-        left: work still to be done by each, s.
+        work: to be done by each, s at speed 1; `left` is still to be done.
         rate: work per s of each: that of the slowest.
         event: handle of its end in the agenda; 0 if there is none.
         waited: work that processors could have done while they waited for the slowest, s at speed 1.
@@ -80,6 +80,7 @@ class GangWork:
         "then",
         "units",
         "waited",
+        "work",
     )
 
     def __init__(
@@ -96,7 +97,7 @@ class GangWork:
         self.then = then
         self.units = units
         self.strands = [Strand() for _ in units]
-        self.left = work
+        self.work = self.left = work
         self.rate = self.waited = 0.0
         self.event = 0
         self._got = 0.0
@@ -116,7 +117,7 @@ class GangWork:
 
     def done(self, now: float) -> float:
         """Work that each processor has done by now, s at speed 1. To read it changes nothing."""
-        return self.task.runtime - self.left + (now - self._since) * self.rate
+        return self.work - self.left + (now - self._since) * self.rate
 
     def end(self, now: float) -> float:
         """When it is done if no rate changes, s."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
+from math import isfinite, nan
 
 import numpy as np
 
@@ -114,7 +114,7 @@ def front(archive: Archive) -> Front:
         raise ScenarioError(f"{archive.study}: a study without objectives has no front")
     usable, corner, broken = comparable(archive), reference_point(archive), archive.broken
     able = [one for one in usable if feasible(one, archive.constraints)]
-    groups = without_equals(able, objectives).items()
+    groups = without_equals(able, archive).items()
     same = {first: others for first, others in groups if broken.isdisjoint((first, *others))}
     if not same:
         return Front(archive, (), (), corner, means=_plain(usable, objectives))
@@ -217,33 +217,36 @@ def keeps(evaluation: Evaluation, constraints: Sequence[Constraint]) -> bool:
     return violation(excesses(constraints, evaluation.checked_cases)) == 0
 
 
-def without_equals(
-    evaluations: Sequence[Evaluation], objectives: Sequence[Objective]
-) -> dict[int, tuple[int, ...]]:
+def without_equals(evaluations: Sequence[Evaluation], archive: Archive) -> dict[int, tuple[int, ...]]:
     """The numbers of evaluations with distinct outcomes, and for each those of its equals.
 
-    Equal are those that gave the same, in all metrics too, in all replications that both have. Who has most
-    validation runs stands for them.
+    Equal are those that gave the same, in all metrics too, in the search and in the validation runs that both
+    have. The baseline stands for its equals, else whichever has most validation runs.
     """
-    names = [objective.name for objective in objectives]
-    groups: dict[object, list[list[Evaluation]]] = {}
+    names = [objective.name for objective in archive.objectives]
+    alike: dict[object, list[list[Evaluation]]] = {}
     for one in evaluations:
-        outcome = repr([[one.objectives[name].values for name in names], sorted(one.metrics.items())])
-        among = groups.setdefault(outcome, [])
-        group = next((some for some in among if all(_same_checks(one, other, names) for other in some)), None)
+        among = alike.setdefault(tuple(one.objectives[name].values for name in names), [])
+        group = next((some for some in among if all(_same(one, other, names) for other in some)), None)
         among.append([one]) if group is None else group.append(one)
     found = {}
-    for some in (group for among in groups.values() for group in among):
-        first = max(some, key=lambda one: (one.validation_replications, -one.number))
+    for some in (group for among in alike.values() for group in among):
+        first = max(
+            some, key=lambda one: (one.number == archive.baseline, one.validation_replications, -one.number)
+        )
         found[first.number] = tuple(one.number for one in some if one is not first)
     return found
 
 
-def _same_checks(one: Evaluation, other: Evaluation, names: Sequence[str]) -> bool:
-    """Whether two configurations gave the same in the validation runs that both have."""
-    both = one.validated or {}, other.validated or {}
-    pairs = [zip(both[0][name].values, both[1][name].values, strict=False) for name in names if all(both)]
-    return all(a == b for pair in pairs for a, b in pair)
+def _same(one: Evaluation, other: Evaluation, names: Sequence[str]) -> bool:
+    """Whether two configurations gave the same in all metrics, and in the validation runs that both have."""
+    if len(one.metrics) != len(other.metrics):
+        return False
+    pairs = [(value, other.metrics.get(name, nan)) for name, value in one.metrics.items()]
+    if one.validated and other.validated:
+        for name in names:
+            pairs += zip(one.validated[name].values, other.validated[name].values, strict=False)
+    return all(a == b or (a != a and b != b) for a, b in pairs)
 
 
 def comparable(archive: Archive) -> list[Evaluation]:

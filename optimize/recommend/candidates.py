@@ -55,8 +55,10 @@ def candidates_of(
         refusals: what was not recommended, by number.
     """
     standing = front.archive.standing
+    if standing is None:
+        return []
     able = [one for one in _able(front, subsets, refusals) if bearable(front, one)]
-    if standing is None or not able:
+    if not able:
         return []
     start, values = front.means[standing.number], front.costs(able)
     chosen: dict[int, list[Objective]] = {}

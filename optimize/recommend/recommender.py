@@ -156,8 +156,8 @@ class Recommender:
         dear = [one for one in changes.values() if self._front.unbearable(one)]
         if dear:
             gaps = [(one, one.difference.mean) for one in dear]
-            lost = [Harm(one.metric.name, one.metric.unit, one.start, one.to, gap, gap) for one, gap in gaps]
-            self._refuse(number, tuple(one.metric for one in lost), lost)
+            much = [Harm(one.metric.name, one.metric.unit, one.start, one.to, gap, gap) for one, gap in gaps]
+            self._refuse(number, tuple(one.metric for one in much), much)
             return None
         harmed = harms(start.metrics, sample.metrics, changes)
         # What the mean over the cases hides is told of objectives, too.
@@ -170,8 +170,9 @@ class Recommender:
                 return None
             harmed, remarks = harmed + replay.harmed, replay.remarks
             told = {one.metric for one in harmed if one.load == 1 and not one.case}
-            # The table tells what is significant.
-            told |= {name for name, one in changes.items() if one.significant and not one.better}
+            # The table tells what is significant, of logarithms what they are of.
+            worse = [name for name, one in changes.items() if one.significant and not one.better]
+            told |= {name.removesuffix("_log") for name in worse}
             seldom = harms_in_some(start.metrics, sample.metrics, told)
         if candidate.sparse == candidate.origin.values:
             self.refusals.pop(number, None)

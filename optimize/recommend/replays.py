@@ -52,9 +52,9 @@ class Replays:
 
     def of(self, configuration: Configuration, gained: Collection[str]) -> Replay:
         """Of the log as it is, and with more jobs as far as runs allow; `gained` is better on drawn jobs."""
-        found = self._replayed(configuration)
-        lost = [one for one in found.harmed if one.metric in gained and not one.case]
-        if found.broken is None and gained and {one.metric for one in lost} == {*gained}:
+        found, names = self._replayed(configuration), {name.removesuffix("_log") for name in gained}
+        lost = [one for one in found.harmed if one.metric in names and not one.case]
+        if found.broken is None and names and {one.metric for one in lost} == names:
             return Replay(tuple(dict.fromkeys(one.metric for one in lost)), tuple(lost))
         return found
 

@@ -16,6 +16,7 @@ from gridtune.model.vres import ClassRules, ShareError, SlotClass, slot_counts
 from gridtune.scenarios.tables.batch import SiteSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.tables.vres import VresFields
+from gridtune.scenarios.workloads.tasks import TaskWorkload
 
 LOST = (REJECTED, CANCELLED, EXPIRED, FAILED)
 
@@ -63,9 +64,10 @@ def check(spec: ScenarioSpec) -> None:
 def vres_notes(spec: ScenarioSpec) -> Iterator[str]:
     """Roles of workloads that no class of any site admits which their jobs may come to, a line each."""
     shared = [site for site in spec.site if site.vres is not None]
-    parts = [part for part in (*spec.workload, *spec.overlay) if getattr(part, "role", None)]
-    for part in parts:
+    for part in (*spec.workload, *spec.overlay):
         named, role = getattr(part, "site", None), str(getattr(part, "role", ""))
+        if not role or isinstance(part, TaskWorkload):
+            continue
         where = [site for site in shared if named in (None, site.name)]
         if not where or (named is None and len(where) < len(spec.site)) or spec.platform is not None:
             continue

@@ -6,7 +6,7 @@
 The truth is 200 new runs of a configuration and of the baseline, paired. A search *could* recommend something
 if a configuration with validation runs is better there in an objective, by more than 5 % of the baseline's
 value, significantly both there and by the paired t-test of its validation runs, and nothing forbids it: no
-objective may be worse by more than half, and constraints hold.
+objective may be significantly worse, by more than half, and constraints hold.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gridtune.optimize import search as loop
-from gridtune.optimize.front.changes import Change, change, changes
+from gridtune.optimize.front.changes import Change, bearable, change, changes
 from gridtune.optimize.front.front import front, keeps
 from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.scenarios import load
@@ -59,8 +59,10 @@ def measured(name: str, budget: int, seed: int) -> dict[str, Any]:
         return row
     found = front(archive)
     start = {metric: estimate.values for metric, estimate in baseline.validated.items()}
-    for one in found.bearable(found.members):
+    for one in found.members:
         if not one.validated or not keeps(one, archive.constraints) or one.number == baseline.number:
+            continue
+        if not bearable(found, one):
             continue
         to = {metric: estimate.values for metric, estimate in one.validated.items()}
         seen = {c.metric.name for c in changes(archive.objectives, start, to) if c.better and c.beyond_noise}
