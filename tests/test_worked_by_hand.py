@@ -308,7 +308,11 @@ def test_a_portal_keeps_the_order_of_a_user_whose_job_lost_its_node(played):
 
 
 def test_deadline_tasks_have_servers_of_their_own():
-    text = vres("a") + workload("b", role="batch") + '[[server]]\nname = "s"\ncount = 1\n[agent]\nrouting = "mct"\n'
+    text = (
+        vres("a")
+        + workload("b", role="batch")
+        + '[[server]]\nname = "s"\ncount = 1\n[agent]\nrouting = "mct"\n'
+    )
     text += '[[workload]]\nname = "t"\nkind = "tasks"\ncount = 1\nruntime = 5.0\n'
     document = {"title": "x", **tomllib.loads(text)}
     spec = Scenario("x", document, Path()).active
