@@ -166,8 +166,6 @@ class WmsBroker(mesa.Agent):
             job.cancel(self.grid.now)
         elif job.site in self._sites:
             self._sites[job.site].cancel(job)
-            if job.state is QUEUED:  # it has lost its slot, and is on its way to another site
-                job.cancel(self.grid.now)
 
     def _match(self, trip: Trip) -> None:
         """Match a job to a site, as soon as the broker comes to it."""
