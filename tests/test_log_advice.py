@@ -2,7 +2,7 @@
 
 import zlib
 from dataclasses import replace
-from math import nan
+from math import log10, nan
 from pathlib import Path
 
 import numpy as np
@@ -72,8 +72,8 @@ def found(log, work, **options):
     vary = ["site.cluster.policy=fcfs,easy,conservative"]
     options = {"budget": 3, "replications": 4, "vary": vary, **options}
     return search(
-        scenario, work=work, baseline=True,
-        objectives=["slowdown_mean"], allow_loss=False, allow_starvation=False, **options,
+        scenario, work=work, baseline=True, allow_loss=False, allow_starvation=False,
+        **{"objectives": ["slowdown_mean"], **options},
     ).archive  # fmt: skip
 
 
@@ -96,15 +96,19 @@ def test_a_recommendation_that_starves_somebody_with_more_jobs_is_refused(log):
     assert "(at 20 % more load)" in said
 
 
+@pytest.mark.parametrize("objective", ["slowdown_mean", "slowdown_mean_log"])
 @pytest.mark.parametrize("first", [AS_LOGGED, BUSIER])
-def test_a_recommendation_whose_gain_turns_into_harm_on_the_log_is_refused(log, first):
+def test_a_recommendation_whose_gain_turns_into_harm_on_the_log_is_refused(log, first, objective):
     def work(task):
         made = simulated(3 * 86400.0)(task)
         turned = task.values.get("site.cluster.policy") == "easy" and task.replication >= first
         slowdown = made["slowdown_mean"].value + 6.0 * turned
-        return made | {"slowdown_mean": Metric(slowdown, "")}
+        return made | {
+            "slowdown_mean": Metric(slowdown, ""),
+            "slowdown_mean_log": Metric(log10(slowdown), ""),
+        }
 
-    made = found(log, work)
+    made = found(log, work, objectives=[objective])
     assert made.recommendations == ()
     assert {one.metrics for one in made.refusals.values()} == {("slowdown_mean",)}
     said = " ".join(answer(front(made), 80).split())
