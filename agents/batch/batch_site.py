@@ -174,8 +174,7 @@ class BatchSite(mesa.Agent):
     @property
     def free(self) -> int:
         """Processors that hold no job, and are not kept from the scheduler."""
-        if self.keeper is not None:
-            self.keeper.catch_up()
+        self.catch_up()
         return self.cluster.free
 
     @property
@@ -189,6 +188,11 @@ class BatchSite(mesa.Agent):
         """Whether jobs wait, and none runs."""
         harvesting = self.best_effort is not None and self.best_effort.running
         return not (self.executions or harvesting or self.empty)
+
+    def catch_up(self) -> None:
+        """Have happen to nodes what was due by now: while a site is empty, nobody looks."""
+        if self.keeper is not None:
+            self.keeper.catch_up()
 
     def submit(
         self,

@@ -218,10 +218,9 @@ class BestEffortQueue:
     def _note_given(self) -> None:
         """Note in running jobs the work that each processor has done for them, s at speed 1."""
         for request, placement, event, overhead in self._executions.values():
-            job, speed = request.job, placement.speed
+            job, speed, now = request.job, placement.speed, self.agenda.now
             length = overhead + job.runtime / speed
-            done = passed(request.timer, event, job.start, length, self.agenda.now) - overhead
-            job.given = max(0.0, done) * speed
+            job.given = passed(request.timer, event, job.start, length, now, overhead) * speed
 
     def _open(self, _: object) -> None:
         self.site.scheduler.call_round()

@@ -11,7 +11,7 @@ from gridtune.model.agenda import COMPLETION
 from gridtune.model.batch.cluster import Cluster
 from gridtune.model.batch.nodes import NodePool, Placement
 from gridtune.model.grid import Grid
-from gridtune.model.infrastructure.lane import Lane, Timer
+from gridtune.model.infrastructure.lane import Timer
 from gridtune.model.job import RUNNING, Job
 
 Overrun = Literal["extend", "kill"]
@@ -164,8 +164,8 @@ class Executions(dict[int, Execution]):
 
     def compute(self, job: Job, task: Job, then: Ended, work: float) -> None:
         """Have a running placeholder do so much work (s at speed 1) of a task, then call `then` with that."""
-        speed = self[job.id].placement.speed
-        self._tasks.begin(job, task, then, Computing(self._agenda.now, work / speed, speed, self.timer))
+        speed, now = self[job.id].placement.speed, self._agenda.now
+        self._tasks.begin(job, Computing(task, then, self.timer, now, work / speed, speed))
 
     def forget_end(self, job: Job) -> None:
         """The end of a running job is not to come."""
@@ -175,12 +175,8 @@ class Executions(dict[int, Execution]):
 
     def progress(self, job: Job) -> float:
         """Seconds of its run time that a running job has behind it, however long they have taken."""
-        execution = self[job.id]
-        if execution.event is None or not isinstance(execution.timer, Lane | Staged):
-            done = self._agenda.now - job.start - execution.overhead
-        else:
-            done = execution.end - job.start - execution.overhead - execution.timer.left(execution.event)
-        return max(0.0, done)
+        _, _, _, event, timer, overhead, end, _ = self[job.id]
+        return passed(timer, event or 0, job.start, end - job.start, self._agenda.now, overhead)
 
     def note_given(self) -> None:
         """Note in running jobs and tasks the work that each processor has done for them, s at speed 1."""
@@ -232,40 +228,52 @@ class Executions(dict[int, Execution]):
 
 
 class Computing(NamedTuple):
-    """What a placeholder computes: since when, for how long on processors of a speed, and who tells of it."""
+    """A task that a placeholder computes.
 
+    Attributes:
+        task: which.
+        then: called with it at its end.
+        timer: of its work.
+        since: when it was begun, s.
+        seconds: that it takes if nothing slows it down.
+        speed: of its processors.
+        event: handle of its end.
+    """
+
+    task: Job
+    then: Ended
+    timer: Timer
     since: float
     seconds: float
     speed: float
-    timer: Timer
+    event: int = 0
 
 
 class PlaceholderTasks:
     """What is being computed within placeholders (pilots, leases), by these and by task."""
 
     def __init__(self) -> None:
-        self._events: dict[int, dict[int, int]] = {}  # ends of tasks, by placeholder and task
-        self._tasks: dict[int, tuple[Job, Job, Ended, Computing]] = {}  # placeholder first, by task
+        self._within: dict[int, dict[int, Computing]] = {}  # by placeholder and task
+        self._placeholders: dict[int, int] = {}  # by task
 
-    def begin(self, job: Job, task: Job, then: Ended, how: Computing) -> None:
-        """A placeholder begins a task; `then` is called with the task at its end."""
-        event = how.timer.after(how.seconds, self._done, task, COMPLETION)
-        self._events.setdefault(job.id, {})[task.id] = event
-        self._tasks[task.id] = job, task, then, how
+    def begin(self, job: Job, work: Computing) -> None:
+        """A placeholder begins a task."""
+        task = work.task
+        event = work.timer.after(work.seconds, self._done, task, COMPLETION)
+        self._within.setdefault(job.id, {})[task.id] = work._replace(event=event)
+        self._placeholders[task.id] = job.id
 
     def note_given(self, job: Job, now: float) -> None:
         """Note in the tasks of a placeholder what each processor has done for them, s at speed 1."""
-        for number, event in self._events.get(job.id, {}).items():
-            _, task, _, (since, seconds, speed, timer) = self._tasks[number]
-            task.given = max(0.0, passed(timer, event, since, seconds, now)) * speed
+        for task, _, timer, since, seconds, speed, event in self._within.get(job.id, {}).values():
+            task.given = passed(timer, event, since, seconds, now) * speed
 
     def drop(self, job: Job, now: float) -> None:
         """A placeholder has left: what it was doing comes to no end."""
         self.note_given(job, now)
-        for number, event in self._events.pop(job.id, {}).items():
-            self._tasks.pop(number)[3].timer.cancel(event)
+        for work in self._within.pop(job.id, {}).values():
+            del self._placeholders[work.task.id]
+            work.timer.cancel(work.event)
 
     def _done(self, task: Job) -> None:
-        job, _, then, _ = self._tasks.pop(task.id)
-        del self._events[job.id][task.id]
-        then(task)
+        self._within[self._placeholders.pop(task.id)].pop(task.id).then(task)

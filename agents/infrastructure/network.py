@@ -299,9 +299,22 @@ class Staged:
         self._live[handle] = stages, since, stage.timer.after(stage.amount, over, job, order)
 
 
-def passed(timer: Timer, handle: int, since: float, length: float, now: float) -> float:
-    """Seconds, of so many of work that a timer was given at `since` (s), that are behind it now (s)."""
-    return length - timer.left(handle) if isinstance(timer, Lane | Staged) else now - since
+def passed(
+    timer: Timer, handle: int, since: float, length: float, now: float, overhead: float = 0.0
+) -> float:
+    """Seconds of its work, without overhead, that an execution has behind it.
+
+    Args:
+        timer: that times it.
+        handle: of its end.
+        since: when it was begun, s.
+        length: as the timer was told, overhead included, s.
+        now: s.
+        overhead: of the length, at its beginning, s.
+    """
+    if isinstance(timer, Lane | Staged):
+        return max(0.0, length - overhead - timer.left(handle))
+    return max(0.0, now - since - overhead)
 
 
 def network_of(grid: Grid) -> Network | None:

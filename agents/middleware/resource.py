@@ -149,8 +149,7 @@ class VresResource:
     @property
     def free(self) -> int:
         """Slots of the class that hold no job, as far as its limits let them be used."""
-        if self.site.keeper is not None:
-            self.site.keeper.catch_up()
+        self.site.catch_up()
         return self.slot_class.free
 
     def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:

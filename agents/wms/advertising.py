@@ -58,8 +58,7 @@ class BatchElement:
         Slots that are out or reserved do no work, but are waited for if there are no others.
         """
         site, cluster = self.site, self.site.cluster
-        if site.keeper is not None:
-            site.keeper.catch_up()
+        site.catch_up()
         now, name, pace = site.grid.now, site.name, site.pace
         running = [end for end in cluster.ends if end.job > KEYS]
         usable = site.slots - sum(end.processors for end in cluster.ends if end.job < KEYS)

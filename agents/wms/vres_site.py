@@ -144,9 +144,13 @@ class VresSite(mesa.Agent):
 
     def adverts(self) -> Sequence[Advert]:
         """What the site publishes of each class."""
+        self.catch_up()
+        return [advertise(self.name, self.units[0].speed, known) for known in self.classes]
+
+    def catch_up(self) -> None:
+        """Have happen to nodes what was due by now: while a site is empty, nobody looks."""
         if self.keeper is not None:
             self.keeper.catch_up()
-        return [advertise(self.name, self.units[0].speed, known) for known in self.classes]
 
     def admit(self, kind: str, slot_class: SlotClass) -> None:
         """Let jobs of a further kind enter a class."""
@@ -183,8 +187,7 @@ class VresSite(mesa.Agent):
         """
         slot_class = self.class_for(job)
         now = self._agenda.now
-        if self.keeper is not None:
-            self.keeper.catch_up()
+        self.catch_up()
         if slot_class is None or job.processors > slot_class.widest:
             self.grid.record.counters["vres_rejected"] += 1
             return False

@@ -267,7 +267,7 @@ class Result:
             save(drawing, out)
         return drawing
 
-    @property
+    @cached_property
     def notes(self) -> list[str]:
         """Notes on the run, a line each: the logs that were replayed, and work that was left unfinished.
 

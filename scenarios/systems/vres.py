@@ -72,7 +72,7 @@ def vres_notes(spec: ScenarioSpec) -> Iterator[str]:
         if not where or (named is None and len(where) < len(spec.site)) or spec.platform is not None:
             continue
         known = [one for site in where for one in rules_of(site)]
-        if not any(role in one.kinds for one in known) and all(one.kinds for one in known):
+        if not any(not one.kinds or role in one.kinds for one in known):
             kinds = ", ".join(sorted(set().union(*(one.kinds for one in known))))
             yield f"workload {part.name}: no class admits its role {role}, only {kinds}: its jobs are lost"
 

@@ -270,12 +270,12 @@ class TraceJobs(JobWorkload):
         Raises:
             ScenarioError: one does not.
         """
-        named = set(self.queues)
-        if not named - {queue for _, queue in part.rows}:
+        if not self.queues:
             return
-        rows = self._rows() if self.from_file else part.rows
-        known = {queue for _, queue in rows if queue is not None}
-        if unknown := sorted(named - known):
+        known = {queue for _, queue in part.rows if queue is not None}
+        if self.from_file and not known.issuperset(self.queues):
+            known |= {job.queue for job in self._trace().jobs if job.queue is not None}
+        if unknown := sorted({*self.queues} - known):
             raise ScenarioError(
                 f"workload.{self.name}.queues: no job of {self.trace} is in a queue {', '.join(unknown)}; "
                 f"there are {', '.join(sorted(known)) or 'none'}"
