@@ -225,16 +225,15 @@ def without_equals(evaluations: Sequence[Evaluation], archive: Archive) -> dict[
     """
     names = [objective.name for objective in archive.objectives]
     alike: dict[object, list[list[Evaluation]]] = {}
-    for one in evaluations:
+    for one in sorted(evaluations, key=lambda one: (-one.validation_replications, one.number)):
         among = alike.setdefault(tuple(one.objectives[name].values for name in names), [])
-        group = next((some for some in among if all(_same(one, other, names) for other in some)), None)
+        # What agrees with the first of a group, which has most validation runs, agrees with all of it.
+        group = next((some for some in among if _same(one, some[0], names)), None)
         among.append([one]) if group is None else group.append(one)
     found = {}
     for some in (group for among in alike.values() for group in among):
-        first = max(
-            some, key=lambda one: (one.number == archive.baseline, one.validation_replications, -one.number)
-        )
-        found[first.number] = tuple(one.number for one in some if one is not first)
+        first = next((one for one in some if one.number == archive.baseline), some[0])
+        found[first.number] = tuple(sorted(one.number for one in some if one is not first))
     return found
 
 

@@ -21,6 +21,7 @@ from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.records.difference import INTERVAL, Change
 from gridtune.optimize.records.evaluations import EXCESS_WAIT
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation, Refusal
+from gridtune.optimize.report.numbers import plain
 from gridtune.optimize.runs.blocks import Block, Sample
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_ELIMINATION
@@ -117,7 +118,7 @@ class Recommender:
             if chosen.candidates <= len(passed):
                 return passed if one is not candidates[0] else candidates
             sure = [gain for gain in gains(self._front, one.origin) if gain.better and gain.beyond_noise]
-            replay = replays.of(one.origin.values, [gain.metric.name for gain in sure])
+            replay = replays.of(one.origin.values, [gain.metric for gain in sure])
             if replay.broken is None:
                 passed.append(one)
                 continue
@@ -148,7 +149,7 @@ class Recommender:
         number = candidate.origin.number
         changes = {one.name: sample.change(one, start) for one in self._objectives}
         broken = breaks(block, start, sample)
-        gained = [name for name, one in changes.items() if self._gained(one, tests)]
+        gained = [one.metric for one in changes.values() if self._gained(one, tests)]
         if broken or not gained:
             bounds = self._settings.scenario.spec.searching.starvation
             self._refuse(number, broken, blamed(start, sample, bounds))
@@ -171,8 +172,8 @@ class Recommender:
             harmed, remarks = harmed + replay.harmed, replay.remarks
             told = {one.metric for one in harmed if one.load == 1 and not one.case}
             # The table tells what is significant, of logarithms what they are of.
-            worse = [name for name, one in changes.items() if one.significant and not one.better]
-            told |= {name.removesuffix("_log") for name in worse}
+            worse = [one.metric for one in changes.values() if one.significant and not one.better]
+            told |= {plain(metric).name for metric in worse}
             seldom = harms_in_some(start.metrics, sample.metrics, told)
         if candidate.sparse == candidate.origin.values:
             self.refusals.pop(number, None)

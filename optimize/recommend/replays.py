@@ -8,7 +8,9 @@ from typing import NamedTuple
 from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
 from gridtune.optimize.recommend.elimination import breaks
 from gridtune.optimize.recommend.harm import MUCH, beyond, blamed, by_case, harms_of_replay, ratio
+from gridtune.optimize.records.difference import Objective
 from gridtune.optimize.records.recommendation import Harm
+from gridtune.optimize.report.numbers import plain
 from gridtune.optimize.runs.blocks import Block, Sample, means_of
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.space import Configuration, key
@@ -50,9 +52,9 @@ class Replays:
         blocks = (self.as_logged, self._busier)
         return self.weight * sum(len(block.new([{}, configuration])) for block in blocks)
 
-    def of(self, configuration: Configuration, gained: Collection[str]) -> Replay:
+    def of(self, configuration: Configuration, gained: Collection[Objective]) -> Replay:
         """Of the log as it is, and with more jobs as far as runs allow; `gained` is better on drawn jobs."""
-        found, names = self._replayed(configuration), {name.removesuffix("_log") for name in gained}
+        found, names = self._replayed(configuration), {plain(one).name for one in gained}
         lost = [one for one in found.harmed if one.metric in names and not one.case]
         if found.broken is None and names and {one.metric for one in lost} == names:
             return Replay(tuple(dict.fromkeys(one.metric for one in lost)), tuple(lost))
