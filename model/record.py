@@ -79,6 +79,7 @@ class Record:
         custom: metrics of users' own, read last, by name (`model.metrics.custom`).
         classes: kinds of jobs by which metrics are broken down; none where all jobs are of one kind.
         queues: of the log that a job comes from, by the job's number, where the log names one.
+        log_ids: numbers of jobs in the log that they come from, by the job's number here.
         sites: processors of each batch site, by name; where there are any, metrics are broken down by the
             size of jobs.
     """
@@ -97,6 +98,7 @@ class Record:
     custom: Mapping[str, Callable[[Any], float]] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
     queues: dict[int, str] = field(default_factory=dict)
+    log_ids: dict[int, int] = field(default_factory=dict)
     sites: Mapping[str, int] = field(default_factory=dict)
     journal: Journal | None = None
     reckonings: dict[object, Any] | None = None

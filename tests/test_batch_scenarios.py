@@ -8,6 +8,7 @@ import pytest
 from gridtune.model.job import State
 from gridtune.scenarios import ScenarioError, build, load, simulate
 from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.results.files import tables
 from gridtune.scenarios.systems.batch import sites_of
 
 ORACLES = Path(__file__).parents[2] / "shared" / "oracles"
@@ -42,6 +43,10 @@ def test_a_replay_gives_the_published_schedule(policy):
         expected = [tuple(map(float, row.values())) for row in csv.DictReader(file)]
     assert [(job.id, job.submit, job.start, job.end, job.processors) for job in run.record.jobs] == expected
     assert run.metrics["makespan"].value == max(end for _, _, _, end, _ in expected)
+
+
+def with_site(*workloads):
+    return {"title": "test", "site": [SITE], "workload": list(workloads)}
 
 
 def write_trace(path, rows):
@@ -89,14 +94,25 @@ def test_queues_that_a_trace_does_not_have_are_named(tmp_path):
     assert len(simulate(scenario.override(both)).record.jobs) == 1
 
 
+def test_jobs_have_their_numbers_in_the_log(tmp_path):
+    write_trace(tmp_path / "log.swf", [(30, 5, 1, 5), (10, 5, 1, 5), (20, 5, 1, 5), (40, 5, 1, 5)])
+    log = {"name": "log", "kind": "trace", "trace": str(tmp_path / "log.swf"), "first": 2, "last": 3}
+    for more in ({}, {"dependencies": "keep"}, {"resample": "shake", "shake": 1.0}):
+        jobs = tables(simulate(Scenario("test", with_site(log | more), Path())))["jobs"]
+        assert jobs[["id", "log_id"]].values.tolist() == [[1, 3], [2, 1]]
+    more = tables(simulate(Scenario("test", with_site(log, {**JOBS, "count": 1}), Path())))["jobs"]
+    assert (len(more), sorted(more["log_id"].dropna())) == (3, [1, 3])
+    assert "log_id" not in tables(simulate(scenario()))["jobs"], "of none comes from a log"
+
+
 def test_a_schedule_is_replayed(tmp_path):
     (tmp_path / "real.csv").write_text(
         "id,submit,start,end,procs,walltime,state\n1,0,2,12,3,20,ok\n2,1,12,14,2,5,ok\n"
     )
     workload = {"name": "log", "kind": "trace", "trace": str(tmp_path / "real.csv")}
     document = {"title": "schedule", "site": [SITE], "workload": [workload]}
-    jobs = simulate(Scenario("test", document, Path())).record.jobs
-    assert [(job.start, job.end, job.estimate) for job in jobs] == [(0, 10, 20), (10, 12, 5)]
+    run = simulate(Scenario("test", document, Path()))
+    assert [(job.start, job.end, job.estimate) for job in run.record.jobs] == [(0, 10, 20), (10, 12, 5)]
     for text, fault in (
         ("id,submit,start\n1,0,2\n", "no column end, procs, walltime"),
         ("id,submit,start,end,procs,walltime\n1,0,two,12,3,20\n", r"first on line 2"),

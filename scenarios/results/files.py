@@ -46,14 +46,17 @@ def tables(run: Run) -> dict[str, pd.DataFrame]:
     order of time.
 
     Times are in seconds; a time that does not exist is missing. Columns `site` and `node` name places. `jobs`
-    has a column `qos` where the log names QOS.
+    has a column `qos` where the log names QOS, and `log_id` where jobs come from a log.
     """
     import pandas as pd
 
     record = run.record
     qos = any(job.qos for job in record.jobs)
+    jobs = _table_of(record.jobs, (*JOB_COLUMNS, "qos") if qos else JOB_COLUMNS)
+    if record.log_ids:
+        jobs["log_id"] = jobs["id"].map(record.log_ids).astype("Int64")
     made = {
-        "jobs": _table_of(record.jobs, (*JOB_COLUMNS, "qos") if qos else JOB_COLUMNS),
+        "jobs": jobs,
         "users": pd.DataFrame(
             {column: [getattr(user, column) for user in run.users.values()] for column in USER_COLUMNS}
         ),

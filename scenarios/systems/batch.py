@@ -216,7 +216,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
         ScenarioError: a file that the workload names cannot be used.
     """
     create, placeholder, role = grid.record.job, grid.record.placeholder, workload.role
-    queues = grid.record.queues
+    queues, log_ids = grid.record.queues, grid.record.log_ids
     bound = workload.bound
     patience = inf if workload.deadline is None else workload.deadline
     expect = expected_data(grid, workload)
@@ -253,6 +253,8 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
         if needs is not None:
             job.needs = next(needs)
         job.qos = task.qos
+        if task.log_id is not None:
+            log_ids[job.id] = task.log_id
         if task.queue:
             queues[job.id] = task.queue
             if isinstance(receiver, BatchSite):

@@ -31,10 +31,11 @@ class Task(NamedTuple):
         estimate: what its owner promises, in the unit of `runtime`.
         withdrawn: s from submission at which its owner takes it back, whether it waits or runs; its run time
             is not known then.
-        number: of the job in its log, 0 if it has none.
+        number: by which other jobs name it as the one that they follow, 0 if none can.
         preceding: number of the job after whose end it is submitted, 0 if it comes by itself.
         think: s from that end to its submission.
         queue, qos: of its log, "" if it names none.
+        log_id: number of the job in its log; None if it comes from none.
     """
 
     submit: float
@@ -49,6 +50,7 @@ class Task(NamedTuple):
     think: float = 0.0
     queue: str = ""
     qos: str = ""
+    log_id: int | None = None
 
 
 class BestEffortSpec(Table):

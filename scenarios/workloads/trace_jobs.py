@@ -397,7 +397,7 @@ class TraceJobs(JobWorkload):
         owner = job.user or "unknown", job.group or ""
         task = Task(
             job.submit, *owner, job.runtime, job.processors, estimate, withdrawn,
-            queue=job.queue or "", qos=job.qos or "",
+            queue=job.queue or "", qos=job.qos or "", log_id=job.id if self.from_file else None,
         )  # fmt: skip
         if self.dependencies == "ignore":
             return task
