@@ -14,6 +14,7 @@ from gridtune.model.job import Job
 from gridtune.model.vres import Gang, GangWork
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.simulation.simulate import build, simulate
+from gridtune.scenarios.systems.middleware import tag_notes
 from gridtune.scenarios.systems.vres import vres_notes
 
 SHARED = """
@@ -237,6 +238,16 @@ def test_a_role_that_no_class_admits_is_told():
     assert list(told) == ["workload b: no class admits its role batchh, only batch, sdj: its jobs are lost"]
     named = vres("a") + ONE.replace('"a"', '"d"') + workload("b", 'site = "d"', "batchh")
     assert not list(vres_notes(Scenario("x", {"title": "x", **tomllib.loads(named)}, Path()).active))
+
+
+@pytest.mark.parametrize(
+    ("tags", "told"), [("", "y (known: none)"), ('"x"', "y (known: x)"), ('"x", "y"', None), ('"y"', None)]
+)
+def test_tags_that_no_site_has_are_told(tags, told):
+    text = ONE + f'tags = [{tags}]\n[middleware]\nkind = "pull"\n'
+    text += workload("b", 'requires = ["y"]') + workload("c")
+    lines = list(tag_notes(Scenario("x", {"title": "x", **tomllib.loads(text)}, Path()).active))
+    assert lines == ([f"workload b: no site has the tags {told}: its jobs are lost"] if told else [])
 
 
 LEASED = """

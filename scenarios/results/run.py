@@ -8,6 +8,7 @@ from gridtune.model.metrics.registry import Metric
 from gridtune.model.metrics.users import UserOutcome
 from gridtune.model.record import Record
 from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.systems.middleware import tag_notes
 from gridtune.scenarios.systems.outages import qos_notes
 from gridtune.scenarios.systems.platform import platform_notes
 from gridtune.scenarios.systems.replay import refused_jobs, replay_differences, undated
@@ -61,4 +62,10 @@ def origins(scenario: Scenario) -> list[str]:
 def faults(scenario: Scenario) -> list[str]:
     """What will hardly be meant: jobs that are refused, and rules that concern no job, a line each."""
     spec = scenario.active
-    return [*refused_jobs(spec), *undated(spec), *qos_notes(scenario.spec), *vres_notes(spec)]
+    return [
+        *refused_jobs(spec),
+        *undated(spec),
+        *qos_notes(scenario.spec),
+        *vres_notes(spec),
+        *tag_notes(spec),
+    ]

@@ -59,6 +59,18 @@ def check(spec: ScenarioSpec) -> None:
         raise ValueError("middleware: needs a [[workload]] of jobs without `site`")
 
 
+def tag_notes(spec: ScenarioSpec) -> Iterator[str]:
+    """Workloads whose jobs no site may get, as none has all tags that they require, a line each."""
+    if spec.middleware is None:
+        return
+    offered = list(_tags(spec).values())
+    for workload in workloads_for(spec, "middleware"):
+        if not any(set(workload.requires) <= tags for tags in offered):
+            known = ", ".join(sorted(frozenset().union(*offered))) or "none"
+            wanted = f"{', '.join(workload.requires)} (known: {known})"
+            yield f"workload {workload.name}: no site has the tags {wanted}: its jobs are lost"
+
+
 def build(grid: Grid, spec: ScenarioSpec) -> None:
     """Put the middleware on the grid, if the scenario has one, and have its tasks submitted to it."""
     middleware = spec.middleware
@@ -107,9 +119,7 @@ def members_of(grid: Grid, spec: ScenarioSpec) -> list[MemberSite]:
         if taken is not None and taken.slots > 0:
             found = VresResource(reserved, taken)
             resources.append((name, found, taken.rules.wall_limit, frozenset()))
-    tags = {site.name: frozenset(site.tags) for site in spec.site}
-    if spec.platform is not None:
-        tags.update((name, spec.platform.tags_of(k)) for k, name in enumerate(spec.platform.names))
+    tags = _tags(spec)
     routes = routes_of(spec, grid.streams)
     network = network_of(grid)
     return [
@@ -124,6 +134,14 @@ def members_of(grid: Grid, spec: ScenarioSpec) -> list[MemberSite]:
         for name, resource, limit, groups in resources
         if name in routes
     ]
+
+
+def _tags(spec: ScenarioSpec) -> dict[str, frozenset[str]]:
+    """Properties of each site, by its name."""
+    tags = {site.name: frozenset(site.tags) for site in spec.site}
+    if spec.platform is not None:
+        tags.update((name, spec.platform.tags_of(k)) for k, name in enumerate(spec.platform.names))
+    return tags
 
 
 def place(grid: Grid, spec: MiddlewareSpec, members: Sequence[MemberSite]) -> Gateway:
