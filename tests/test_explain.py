@@ -160,13 +160,12 @@ def test_each_setting_is_put_back_alone_with_those_that_hang_on_it(kept):
 def test_neighbours_lie_on_either_side_in_every_objective(kept):
     configuration = members(kept, "ethic")[0]
     found = explained(kept, configuration.number, ablate=False)
-    around = found.neighbourhood
     assert found.row.on_front
-    assert around.dominated_by == ()
+    assert found.dominated_by == ()
     said = found.to_dict()
-    assert (said["dominators"], len(said["neighbours"])) == ([], len(around.around))
+    assert (said["dominators"], len(said["neighbours"])) == ([], len(found.around))
     known = front(kept.archive)
-    for one in around.around:
+    for one in found.around:
         for change in one.changes:
             name = change.metric.name
             assert change.to == known.value(one.number, change.metric), "as the front shows it"
@@ -183,7 +182,7 @@ def test_neighbours_lie_on_either_side_in_every_objective(kept):
     for at, objective in enumerate(known.objectives):
         here = known.means[configuration.number][at]
         better = [m for m in known.on_front if known.means[m.number][at] < here - 1e-9]
-        assert bool(better) == any(objective.name in one.better_in for one in around.around)
+        assert bool(better) == any(objective.name in one.better_in for one in found.around)
 
 
 def test_a_configuration_off_the_front_is_told_what_dominates_it(kept, monkeypatch):
@@ -194,17 +193,17 @@ def test_a_configuration_off_the_front_is_told_what_dominates_it(kept, monkeypat
         for e in kept.archive.evaluations[:12]
         if e.number not in on_front
     ]
-    assert any(found.neighbourhood.dominated_by for found in dominated)
+    assert any(found.dominated_by for found in dominated)
     for found in dominated:
         assert not found.row.on_front
-        for one in found.neighbourhood.around:
+        for one in found.around:
             assert all(change.better or change.difference.mean == 0 for change in one.changes)
             assert any(change.better for change in one.changes)
-        if found.neighbourhood.dominated_by:
+        if found.dominated_by:
             said = found.to_dict()
-            assert (len(said["dominators"]), said["neighbours"]) == (len(found.neighbourhood.around), [])
+            assert (len(said["dominators"]), said["neighbours"]) == (len(found.around), [])
         text = told(found)
-        for number in found.neighbourhood.dominated_by or found.neighbourhood.dominated_in_search:
+        for number in found.dominated_by or found.dominated_in_search:
             assert str(number) in text.splitlines()[1]
 
 
@@ -303,13 +302,13 @@ def test_cases_and_constraints_of_a_search_hold_for_its_explanation(tmp_path):
 def test_an_unvalidated_front_is_compared_by_the_runs_that_it_has(tmp_path):
     kept = searched(tmp_path, validation_replications=0)
     found = explained(kept, some_configuration(kept), ablate=False)
-    assert found.neighbourhood.around
+    assert found.around
     assert found.runs == 5 * 2, "of the configuration and the baseline"
     few = searched(tmp_path / "few", budget=12, replications=1, validation_replications=0)
     found = explained(few, some_configuration(few), ablate=False)
     assert front(few.archive).posterior is None
     assert all(change.difference.pairs == 5 for change in found.changes)
-    assert all(change.difference.pairs == 1 for one in found.neighbourhood.around for change in one.changes)
+    assert all(change.difference.pairs == 1 for one in found.around for change in one.changes)
 
 
 @pytest.fixture(scope="module")
@@ -329,7 +328,7 @@ def test_what_the_front_has_judged_is_said_with_the_numbers_of_the_front(with_ba
         assert [c.to for c in found.changes] == [known.value(evaluation.number, o) for o in known.objectives]
         assert all(line in " ".join(told(found).split()) for line in told_changes(said))
         assert not found.notes
-        compared += len(known.objectives) * (1 + len(found.neighbourhood.around))
+        compared += len(known.objectives) * (1 + len(found.around))
     assert compared > 20
 
 

@@ -11,8 +11,8 @@ from gridtune.optimize.commands.front import FrontRequest, differences, exported
 from gridtune.optimize.recommend.harm import harms_of_replay
 from gridtune.optimize.records.recommendation import ParameterChange
 from gridtune.optimize.report.frame import rows
-from gridtune.optimize.report.harms import harm_text
 from gridtune.optimize.report.numbers import relative
+from gridtune.optimize.report.recommended import harm_text
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.execution.replicate import replicate

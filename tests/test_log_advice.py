@@ -18,7 +18,7 @@ from gridtune.optimize.exploration import Meter
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
 from gridtune.optimize.report.answer import answer
-from gridtune.optimize.report.harms import harm_text, harms_text
+from gridtune.optimize.report.recommended import harm_text, harms_text
 from gridtune.optimize.runs.stored import load as load_study
 from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_ELIMINATION, FIRST_VALIDATION
 from gridtune.optimize.search import search

@@ -2,8 +2,8 @@
 
 import pytest
 
+from gridtune.optimize.commands.front import preferred
 from gridtune.optimize.front.front import front
-from gridtune.optimize.report.preference import preferred
 from gridtune.scenarios import ScenarioError
 from tests.fronts import COMPLETED, UNFAIR, UNHAPPY, archive
 

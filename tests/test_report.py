@@ -36,10 +36,16 @@ from gridtune.optimize.report.answer import (
 )
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Column, frame, rows, texts
-from gridtune.optimize.report.harms import all_harms, harm_text, harms_text
 from gridtune.optimize.report.numbers import amount, change, metric_label, path_label, relative, with_half
 from gridtune.optimize.report.numbers import plain as of_people
-from gridtune.optimize.report.recommended import change_groups, is_main, why_none
+from gridtune.optimize.report.recommended import (
+    all_harms,
+    change_groups,
+    harm_text,
+    harms_text,
+    is_main,
+    why_none,
+)
 from gridtune.optimize.report.tables import (
     SHOWN,
     front_text,
@@ -212,7 +218,7 @@ def test_every_report_shows_one_value_of_a_quantity(found):
             value = row.mean(objective)
             assert table.loc[row.number, objective.name] == pytest.approx(value)
             assert printed.loc[row.number, objective.name] == pytest.approx(value)
-            half = row.differences[objective.name].half if row.differences else None
+            half = row.changes[objective.name].difference.half if row.changes else None
             assert page_rows[row.name][at] == with_half(value, half, objective)
     by_number = {one["number"]: one for one in made["front"]}
     for number, one in by_number.items():
@@ -269,7 +275,7 @@ def test_the_front_has_a_row_for_each_configuration_and_more_on_request(found):
     assert max(map(len, said.splitlines())) <= 80
     numbers = {row.number for row in some}
     assert numbers >= {one.number for one in found.on_front} | {found.archive.baseline}
-    assert len(listed(found, every=True)) == 42 > len(some)
+    assert len(rows(found)) == 42 > len(some)
     assert to_csv(found).count("\n") == len(some) + 1
 
 
@@ -526,7 +532,7 @@ def test_what_gave_the_same_in_every_run_has_the_same_estimates():
     means = [one.mean(objective) for objective in found.objectives]
     assert [other.mean(objective) for objective in found.objectives] == means
     assert means != [last.objectives[objective.name].mean for objective in found.objectives]
-    assert other.differences == one.differences
+    assert other.changes == one.changes
     assert other.on_front == one.on_front
 
 

@@ -155,7 +155,7 @@ def test_a_member_that_breaks_a_constraint_on_validation_seeds_leaves_the_front(
         "what is gone dominates nobody"
     )
     assert "validated on 0 seeds" not in front_text(found, listed(found), 80)
-    text = front_text(found, listed(found, every=True), 200).splitlines()
+    text = front_text(found, rows(found), 200).splitlines()
     cells = {line.split()[0]: line for line in text if line.strip()}
     assert all("broken" in cells[str(member.number)] for member in gone)
     entry = next(e for e in to_dict(found, rows(found))["front"] if e.get("feasible") is False)
@@ -211,7 +211,7 @@ def test_every_configuration_is_listed_whether_it_failed_or_breaks_a_constraint(
     worse = {e.number for e in archive.evaluations if e.objectives["unfairness"].mean > bound}
     assert failed
     assert (archive.baseline in worse) is (bound < 0)
-    some = listed(found, every=True)
+    some = rows(found)
     assert {row.number for row in some} == {e.number for e in archive.evaluations} | failed
     cells = {line.split()[0]: line for line in front_text(found, some, 200).splitlines() if line.strip()}
     assert all(cells[row.name].split()[1] == "-" for row in some if row.number in failed)

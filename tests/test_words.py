@@ -78,7 +78,6 @@ LITERAL = (  # where such a word is meant as it is said: a place, and a piece of
     ("tests/test_report.py", "points"),
     ("optimize/report/page.html", "<span"),
     ("optimize/report/page.js", "span"),  # of an axis
-    ("optimize/report/harms.py", "} points {way}"),
     ("optimize/report/numbers.py", '" points"'),
     ("optimize/commands/compare.py", '" points"'),
     ("optimize/report/numbers.py", '} points"'),

@@ -356,9 +356,8 @@ class Study:
         try:
             with interruptible(), workers(processes, dask, *cases) as pool:
                 made = explain(
-                    row, self.settings,
-                    replications=replications, ablate=ablate, pool=pool, progress=heard,
-                )  # fmt: skip
+                    row, self.settings, replications=replications, ablate=ablate, pool=pool, progress=heard
+                )
                 return Explained(made)
         finally:
             heard.finish()

@@ -1,7 +1,7 @@
 """What `gridtune compare` does: find out what two names stand for, and set both side by side.
 
-Under common random numbers (the same scenario and seed) values are compared pair by pair, so that the
-replication effect cancels; else as two samples with unequal variances.
+Under common random numbers (the same scenario and seed) values are compared pair by pair; else as two samples
+with unequal variances.
 """
 
 from __future__ import annotations
@@ -60,8 +60,7 @@ class Origin(BaseModel, strict=True):
     def apart(self, other: Origin) -> str:
         """Why replications of the same number share no random numbers; "" if they do.
 
-        Workloads, overlays and a queue draw them by seed, replication and their names, never by policies or
-        the scenario's own name.
+        Workloads, overlays and a queue draw them by seed, replication and their own names alone.
         """
         if self.seed != other.seed:
             return "The two share no random numbers (another seed)"
@@ -148,11 +147,7 @@ class Comparison:
 
 
 def run_compare(a: str, b: str) -> Comparison:
-    """Two studies (folder, journal file, storage URL), or two runs (folder, JSON file), side by side.
-
-    Raises:
-        ScenarioError: one is neither, or they cannot be compared.
-    """
+    """Two studies, or two runs, side by side; a `ScenarioError` if these are none, or of two kinds."""
     first, second = _found(a), _found(b)
     if isinstance(first, Study) and isinstance(second, Study):
         return Comparison(a, b, "studies", *_studies(first, second))
@@ -166,16 +161,13 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
     names, rows = _names(made.a, made.b), made.rows
     changed = [row for row in rows if row.change.difference.mean]
     changed.sort(key=lambda row: (not row.told, not row.harm, -row.change.relative))
-    sentences = []
-    if jobs := made.jobs:
-        some = ", ".join(jobs[:MOST]) + f" and {len(jobs) - MOST} more" * (len(jobs) > MOST)
-        sentences.append(f"The runs have different jobs ({some}): differences may come from the jobs.")
+    some = ", ".join(made.jobs[:MOST]) + f" and {len(made.jobs) - MOST} more" * (len(made.jobs) > MOST)
+    other = [f"The runs have different jobs ({some}): differences may come from the jobs."]
     sure, total = sum(row.told for row in changed), counted(len(rows), "quantity", "quantities")
+    said = f"{sure} of {total} differ significantly between {names[0]} and {names[1]}."
     if changed and all(row.change.difference.half is None for row in changed):
-        sentences.append(f"{len(changed)} of {total} differ; one run of each cannot say which by chance.")
-    else:
-        sentences.append(f"{sure} of {total} differ significantly between {names[0]} and {names[1]}.")
-    head = wrapped(sentences, width)
+        said = f"{len(changed)} of {total} differ; one run of each cannot say which by chance."
+    head = wrapped([*(other if made.jobs else []), said], width)
     if not changed and not every:
         return "\n".join([*head, "Nothing changes."]) + "\n"
     titles = ["", *names, "difference", ""]
@@ -226,7 +218,6 @@ def _cells(row: Row) -> list[str]:
 
 
 def _difference(one: Change) -> str:
-    """The difference, and half its interval where there is one; of shares in percentage points."""
     gap, half, metric = one.difference.mean, one.difference.half, one.metric
     size, unit = (100, " points") if label(metric.name).percent else (1, "")
     half = None if half is None else half * size
@@ -235,7 +226,7 @@ def _difference(one: Change) -> str:
 
 def _found(subject: str) -> Study | SavedRun:
     path = Path(subject)
-    if path.is_dir() and (path / "metrics.json").is_file():
+    if (path / "metrics.json").is_file():
         return _saved(path / "metrics.json", path / "manifest.json")
     if path.is_file() and path.suffix == ".json":
         return _saved(path, path)
@@ -245,7 +236,6 @@ def _found(subject: str) -> Study | SavedRun:
 
 
 def _saved(metrics: Path, about: Path) -> SavedRun:
-    """A run from its metrics, and from what says of which scenario and seed it is."""
     try:
         found, facts = (json.loads(path.read_text(encoding="utf-8")) for path in (metrics, about))
         known = _workloads(facts["resolved"]) if "resolved" in facts else {}
@@ -264,10 +254,7 @@ def _saved(metrics: Path, about: Path) -> SavedRun:
 
 
 def _workloads(resolved: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of workloads, overlays and the queue that make jobs, and the horizon, by path.
-
-    Of a trace only its name counts: it may be found by different paths.
-    """
+    """Settings that make jobs, and the horizon, by path; of a trace its name, as folders may differ."""
     named = {
         f"{part}.{one['name']}.{key}": Path(value).name if key == "trace" and value else value
         for part in ("workload", "overlay")
@@ -275,7 +262,7 @@ def _workloads(resolved: Mapping[str, Any]) -> dict[str, Any]:
         for key, value in one.items()
         if key not in PROMISES
     }
-    return {"horizon": resolved.get("horizon"), "queue": resolved.get("queue"), **named}
+    return {name: resolved.get(name) for name in ("horizon", "queue")} | named
 
 
 def _studies(a: Study, b: Study) -> tuple[str, list[Row], list[str]]:
@@ -289,14 +276,13 @@ def _studies(a: Study, b: Study) -> tuple[str, list[Row], list[str]]:
     pairs = list(zip(*cases, strict=False))
     jobs = list(dict.fromkeys(path for one, other in pairs for path in one.unlike(other)))
     reasons = [one.apart(other) for one, other in pairs]
+    apart = reasons[0]
     if jobs:
         apart = "The searches have different jobs"
     elif a.details.validated != b.details.validated:
         apart = "The two share no random numbers (only one has validated its front)"
     elif len(cases[0]) != len(cases[1]) or (any(reasons) and not all(reasons)):
         apart = "The two were searched in other scenarios"
-    else:
-        apart = reasons[0]
     rows = compared_fronts(a.details, b.details, common=not apart)
     if a.archive.standing and b.archive.standing:
         known = a.archive.standing.estimates, b.archive.standing.estimates
@@ -310,31 +296,26 @@ def _origin(case: Case) -> Origin:
 
 
 def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str]]:
-    shared = {name: (one, b.metrics[name]) for name, one in a.metrics.items() if name in b.metrics}
+    both = [name for name in a.metrics if name in b.metrics]
+    shared = {name: (a.metrics[name].values, b.metrics[name].values) for name in both}
     if not shared:
         raise ScenarioError("the runs have no metric in common")
-    pairs = min(len(metric.values) for run in shared.values() for metric in run)
-    counts = [
-        name
-        for name, (first, second) in shared.items()
-        if name.startswith(JOBS) and first.values[:pairs] != second.values[:pairs]
-    ]
+    pairs = min(len(values) for both in shared.values() for values in both)
+    counts = [name for name, (x, y) in shared.items() if name.startswith(JOBS) and x[:pairs] != y[:pairs]]
     apart = "The runs have different jobs" if counts else a.apart(b)
     rows = []
     for name, (first, second) in shared.items():
-        if all(map(isfinite, (*first.values, *second.values))):
-            meaning = definition(name)
+        if all(map(isfinite, (*first, *second))):
+            meaning, unit = definition(name), a.metrics[name].unit
             direction, step = (meaning.direction, meaning.resolution) if meaning else ("minimize", 0.0)
-            metric = Objective(name, direction, first.unit, step)
-            one = compared(metric, first.values, second.values, common=not apart)
+            one = compared(Objective(name, direction, unit, step), first, second, common=not apart)
             # Unknown metrics, idle ones, and sums over other jobs have no better direction.
-            idle = meaning is None or name in IDLE or (bool(counts) and first.unit in SUMS)
+            idle = meaning is None or name in IDLE or (bool(counts) and unit in SUMS)
             rows.append(Row(one, judged=not idle))
     return apart, rows, a.unlike(b) or counts
 
 
 def _row(of: str, objective: Objective, known: Sequence[Mapping[str, Estimate]], *, common: bool) -> Row:
-    """An objective of a configuration of each of two studies, by its runs."""
     first, second = (one[objective.name].values for one in known)
     return Row(compared(objective, first, second, common=common), of)
 
@@ -343,28 +324,22 @@ def compared(metric: Objective, first: Sequence[float], second: Sequence[float],
     """One metric in both, a value per replication; `common` if those of one number share random numbers."""
     if common:  # over the replications that both have
         return change(metric, first, second)
-    return Change(metric, float(np.mean(first)), float(np.mean(second)), _welch(first, second))
-
-
-def _welch(first: Sequence[float], second: Sequence[float]) -> Difference:
-    """The difference of the means of two samples, by Welch's test; without an interval of single values."""
-    gap = float(np.mean(second) - np.mean(first))
+    start, to = float(np.mean(first)), float(np.mean(second))
     if min(len(first), len(second)) < 2:
-        return Difference(gap, None, None, None, None, 0)
-    size = max(map(abs, (*first, *second)))
-    if max(np.ptp(first), np.ptp(second)) <= ROUNDING * size:
-        return Difference.of(gap, 0.0, 1.0, 0)
-    parts = np.array([np.var(one, ddof=1) / len(one) for one in (first, second)])
-    freedom = parts.sum() ** 2 / sum(parts**2 / (len(first) - 1, len(second) - 1))
-    return Difference.of(gap, float(np.sqrt(parts.sum())), float(freedom), 0)
+        return Change(metric, start, to, Difference(to - start, None, None, None, None, 0))
+    error, freedom = 0.0, 1.0
+    if max(np.ptp(first), np.ptp(second)) > ROUNDING * max(map(abs, (*first, *second))):
+        parts = np.array([np.var(one, ddof=1) / len(one) for one in (first, second)])  # Welch's test
+        error = float(np.sqrt(parts.sum()))
+        freedom = float(parts.sum() ** 2 / sum(parts**2 / (len(first) - 1, len(second) - 1)))
+    return Change(metric, start, to, Difference.of(to - start, error, freedom, 0))
 
 
 def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
-    """The fronts of two studies with the same objectives: hypervolume, and the best of each objective.
+    """The fronts of two studies with the same objectives: hypervolume, and the best of each, by its runs.
 
     Hypervolumes are those of estimated means, both with the reference point of the first. Their difference
-    has no interval: other seeds of the sampler would change it, too. The best of an objective are compared
-    by their runs, pair by pair if `common`.
+    has no interval: other seeds of the sampler would change it, too.
     """
     volumes = [[hypervolume(one.costs(one.on_front), a.objectives, a.reference)] for one in (a, b)]
     counts = [[len(one.on_front)] for one in (a, b)]

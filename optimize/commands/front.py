@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tomli_w
 
 from gridtune.optimize import api
@@ -15,21 +16,21 @@ from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.explanation.explain import find_configuration
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.harm import harms_of_replay
-from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.records.evaluations import Constraint, Evaluation, Objective
 from gridtune.optimize.records.recommendation import ParameterChange, key
+from gridtune.optimize.replication.compare import shares, signs
 from gridtune.optimize.report import numbers
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Row, rows
-from gridtune.optimize.report.harms import all_harms, harm_text
 from gridtune.optimize.report.numbers import SAME, change_text, metric_label
-from gridtune.optimize.report.preference import preferred
-from gridtune.optimize.report.recommended import changed_values, refusal
-from gridtune.optimize.report.tables import front_text, listed, spread, statistics_text
+from gridtune.optimize.report.recommended import all_harms, changed_values, harm_text, refusal
+from gridtune.optimize.report.tables import front_text, spread, statistics_text
 from gridtune.plain_text import escaped
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.log_noise import as_logged
+from gridtune.scenarios.fields.requirements import parse_requirement
 from gridtune.scenarios.results.files import version_of
 from gridtune.scenarios.results.json_text import to_json
 from gridtune.scenarios.results.text import terminal_width, wrapped
@@ -67,7 +68,7 @@ def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) 
         from gridtune.optimize.report.pictures.draw import save
 
         save(found, request.plot)
-    some, first = listed(found, every=True) if request.every else None, None
+    some, first = rows(found) if request.every else None, None
     if request.prefer is not None:
         known = {row.number: row for row in rows(found)}
         some = [known[one.number] for one in preferred(request.prefer, found)]
@@ -92,7 +93,6 @@ def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) 
 
 
 def _check(request: FrontRequest) -> None:
-    """Refuse options that contradict each other, and a picture without a known form."""
     exports = {"--export": request.export is not None, "--export-diff": request.export_diff is not None}
     if all(exports.values()):
         raise ScenarioError("--export and --export-diff: standard output takes one of them")
@@ -119,15 +119,58 @@ def printed(found: Front, format: str, some: Sequence[Row] | None = None) -> str
     return front_text(found, spread(found) if some is None else some, terminal_width())
 
 
+def preferred(text: str, front: Front) -> list[Evaluation]:
+    """The configurations on the front that keep the limits of a preference, the preferred first.
+
+    Limits are as `unfairness<=0.3`, in the unit of the objective, weights as `unhappy_users=2` (1 without a
+    number), all equal if there are none; commas part them. The least weighted sum of losses wins: distances
+    from the best value of the front, as shares of the front's range.
+
+    Raises:
+        ScenarioError: the preference is malformed, or names something that is no objective.
+    """
+    names = [one.name for one in front.objectives]
+    limits, weights = _preference(text)
+    for name in (*weights, *(one.metric for one in limits)):
+        if name not in names:
+            raise ScenarioError(f"--prefer {name:.60}: not an objective, which are {', '.join(names)}")
+    if not front.on_front:
+        return []
+    costs = front.costs(front.on_front)
+    values = [dict(zip(names, row, strict=True)) for row in costs * signs(front.objectives)]
+    weight = np.array([weights.get(name, 0.0 if weights else 1.0) for name in names])
+    order = np.argsort(shares(costs) @ (weight / weight.max()), kind="stable")
+    return [front.on_front[k] for k in order if all(one.excess(values[k][one.metric]) <= 0 for one in limits)]
+
+
+def _preference(text: str) -> tuple[list[Constraint], dict[str, float]]:
+    limits: list[Constraint] = []
+    weights: dict[str, float] = {}
+    try:
+        for part in filter(None, map(str.strip, text.split(","))):
+            if "<" in part or ">" in part:
+                limits.append(Constraint(*parse_requirement(part)))
+                continue
+            name, _, number = map(str.strip, part.partition("="))
+            weight = float(number or 1)
+            if not 0 <= weight < np.inf:
+                raise ValueError("weights are finite and at least 0")
+            if weights.setdefault(name, weight) != weight:
+                raise ValueError(f"{name} has two weights")
+        if not (limits or weights) or (weights and not any(weights.values())):
+            raise ValueError("nothing is preferred")
+    except ValueError as error:
+        wanted = "expected weights (a=2,b=1) and limits (a<=3)"
+        raise ScenarioError(f"--prefer {text!r:.60}: {wanted}; {error}") from None
+    return limits, weights
+
+
 def exported(study: Study, name: str, *, full: bool = False) -> str:
     """A configuration as a scenario document that runs by itself, with its provenance as comments.
 
     Logs are replayed as they are, also where the search resampled them. Traces that lie beside the searched
-    scenario are named in full, as the document may be kept elsewhere.
-
-    Args:
-        name: letter of a recommendation, `baseline`, or a number.
-        full: whether to take the configuration that a recommendation was made from, with all its changes.
+    scenario are named in full, as the document may be kept elsewhere. Of a recommendation, `full` takes the
+    configuration that it was made from, with all its changes.
 
     Raises:
         ScenarioError: there is no such configuration.
@@ -157,7 +200,6 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
 
 
 def _chosen(front: Front, name: str, full: bool) -> Row:
-    """A configuration; of a recommendation, on request, the one that it was made from."""
     origins = {one.letter: str(one.origin) for one in front.archive.recommendations if full}
     return find_configuration(front, origins.get(name.strip().upper(), name))
 
@@ -175,10 +217,7 @@ def _slurm(study: Study, after: Scenario) -> Iterator[str]:
 
 
 def differences(study: Study, name: str, *, full: bool = False) -> str:
-    """What to change in the baseline to get a configuration (see `exported`), and what that does.
-
-    Harm comes first, then the objectives, then each change, the most effective first.
-    """
+    """What to change in the baseline to get a configuration (see `exported`); what that does, harm first."""
     row = _chosen(study.details, name, full)
     if not _parameter_changes(row):
         return "Nothing to change: this is the baseline.\n"
@@ -186,22 +225,19 @@ def differences(study: Study, name: str, *, full: bool = False) -> str:
 
 
 def _sum(row: Row) -> Iterator[str]:
-    """What all changes together do, harm first, and what is left out."""
     if said := refusal(row.front.archive, row.number):
         yield f"Not recommended: {said}"
     yield from _harm(row)
     told = [
-        f"{metric_label(one)} {numbers.change(row.differences[one.name], row.baseline(one), one)}"
+        f"{metric_label(one)} {numbers.change(row.changes[one.name].difference, row.baseline(one), one)}"
         for one in row.front.objectives
-        if row.differences
+        if row.changes
     ]
     if told:
         yield f"All changes together: {', '.join(told)}"
     if row.advice is not None and row.advice.without_effect:
         yield f"Left out, without measurable effect: {', '.join(row.advice.without_effect)}"
-    if told:
-        yield f"{SAME} no significant difference from the baseline (95 %)"
-        yield ""
+    yield from [f"{SAME} no significant difference from the baseline (95 %)", ""] if told else []
 
 
 def _harm(row: Row) -> Iterator[str]:
@@ -232,20 +268,18 @@ def _effect(row: Row, gap: float, metric: Objective) -> str:
 
 
 def _parameter_changes(row: Row) -> Sequence[ParameterChange]:
-    """What a configuration changes: of a recommendation as it was found, else in the order of the space."""
     return row.advice.changes if row.advice else changed_values(row.front, row.entry.values)
 
 
 def _provenance(row: Row) -> Iterator[str]:
-    """What a configuration changes, and what it gives."""
     if said := refusal(row.front.archive, row.number):
         yield f"not recommended: {said}"
     for one in _parameter_changes(row):
         yield f"change: {one.path}  {change_text(one)}"
     for metric in row.front.objectives:
-        gap = row.differences.get(metric.name)
-        value = numbers.with_half(row.mean(metric), gap.half if gap else None, metric)
-        of = f" (baseline {numbers.amount(row.baseline(metric), metric)})" if gap else ""
+        change = row.changes.get(metric.name)
+        value = numbers.with_half(row.mean(metric), change.difference.half if change else None, metric)
+        of = f" (baseline {numbers.amount(row.baseline(metric), metric)})" if change else ""
         yield f"{metric_label(metric)}: {value}{of}"
     if row.evaluation and row.evaluation.validated is None and row.advice is None:
         yield "Not validated: these values rest on search runs alone."

@@ -70,11 +70,7 @@ def run_search(
 
 
 def settings_of(subject: str, space: Space) -> list[Configuration]:
-    """Of what is searched, the settings of a scenario, or of each configuration on a study's front.
-
-    Raises:
-        ScenarioError: there is no such scenario or study, or it has nothing for what is searched.
-    """
+    """What is searched as a scenario has it, or each on a study's front; a `ScenarioError` if it has none."""
     if is_study(subject):
         configurations = [one.values for one in api.open_study(subject).details.on_front]
     else:

@@ -46,27 +46,19 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True)
 class Ablation:
-    """A configuration with one of its settings put back, and what that does.
-
-    Attributes:
-        before: what the baseline has.
-        along: settings that exist only under the value that the configuration sets, and go with it.
-        left: what the configuration still sets.
-        failure: why that cannot be run; "" if it can.
-        changes: from the configuration to what is left of it, in each objective.
-    """
+    """A configuration with one of its settings put back, and what that does."""
 
     path: str
-    before: Value | None
-    along: tuple[str, ...]
-    left: Configuration = field(repr=False)
-    failure: str = ""
-    changes: tuple[Change, ...] = field(default=(), repr=False)
+    before: Value | None  # what the baseline has
+    along: tuple[str, ...]  # settings that exist only under the value that the configuration sets
+    left: Configuration = field(repr=False)  # what the configuration still sets
+    failure: str = ""  # why that cannot be run
+    changes: tuple[Change, ...] = field(default=(), repr=False)  # by objective, to what is left of it
 
     def effect(self, ranges: Mapping[str, float]) -> float:
         """The largest change that is significant, as a share of an objective's range."""
-        sizes = [abs(c.difference.mean) / ranges[c.metric.name] for c in self.changes if c.beyond_noise]
-        return max(sizes, default=0.0)
+        sure = [one for one in self.changes if one.beyond_noise]
+        return max((abs(one.difference.mean) / ranges[one.metric.name] for one in sure), default=0.0)
 
     def as_json(self) -> dict[str, Any]:
         """For JSON."""
@@ -76,19 +68,13 @@ class Ablation:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A configuration of the front, seen from another configuration.
-
-    Attributes:
-        better_in, worse_in: objectives in which it is the nearest that is better, or worse; none if it
-            dominates the other.
-        changes, differs: from the other to it, in each objective, and by path; None where inactive.
-    """
+    """A configuration of the front, seen from another configuration."""
 
     number: int
-    better_in: tuple[str, ...]
+    better_in: tuple[str, ...]  # objectives in which it is the nearest better one; none if it dominates
     worse_in: tuple[str, ...]
-    changes: tuple[Change, ...] = field(repr=False)
-    differs: tuple[tuple[str, Value | None, Value | None], ...]
+    changes: tuple[Change, ...] = field(repr=False)  # from the other to it, in each objective
+    differs: tuple[tuple[str, Value | None, Value | None], ...]  # the same by path; None where inactive
 
     def as_json(self) -> dict[str, Any]:
         """For JSON."""
@@ -98,44 +84,24 @@ class Neighbour:
         }
 
 
-@dataclass(frozen=True)
-class Neighbourhood:
-    """Where a configuration lies.
-
-    Attributes:
-        around: at most `DOMINATORS` of those that dominate it, the nearest first; if none does, in each
-            objective the nearest better and the nearest worse one.
-        dominated_by: numbers of the configurations on the front that dominate it, the nearest first.
-        dominated_in_search: numbers of those that did in the search.
-    """
-
-    around: tuple[Neighbour, ...] = field(repr=False)
-    dominated_by: tuple[int, ...]
-    dominated_in_search: tuple[int, ...]
-
-
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """Why a configuration.
-
-    Attributes:
-        bounds: what comes closest to breaking each constraint of the search, on validation seeds.
-        changes: in each objective from the baseline, by the posterior if `modelled`; empty if that fails.
-        other_changes: clear ones in other metrics, the largest first.
-        ablations: what its settings do, that with the largest effect first; None if not asked for.
-        replications, runs: validation runs of each configuration, and simulations that were done.
-    """
+    """Why a configuration."""
 
     row: Row
-    bounds: tuple[Bounded, ...]
+    bounds: tuple[Bounded, ...]  # what comes closest to breaking each constraint, on validation seeds
     settings: tuple[Setting, ...]
-    changes: tuple[Change, ...]
-    other_changes: tuple[Change, ...]
-    neighbourhood: Neighbourhood
-    ablations: tuple[Ablation, ...] | None
-    replications: int
-    runs: int
+    changes: tuple[Change, ...]  # from the baseline, by the posterior if `modelled`; empty if that fails
+    other_changes: tuple[Change, ...]  # clear ones in other metrics, the largest first
+    ablations: tuple[Ablation, ...] | None  # that with the largest effect first; None if not asked for
+    replications: int  # on validation seeds, of each configuration
+    runs: int  # simulations that were done
     notes: tuple[str, ...]
+    # At most `DOMINATORS` of those on the front that dominate it, the nearest first; if none does, in each
+    # objective the nearest better and the nearest worse one. Then all that do, or did in the search: numbers.
+    around: tuple[Neighbour, ...]
+    dominated_by: tuple[int, ...]
+    dominated_in_search: tuple[int, ...]
 
     @property
     def member(self) -> bool:
@@ -149,27 +115,26 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON."""
-        row, place = self.row, self.neighbourhood
-        around = [one.as_json() for one in place.around]
-        constraints = [
-            {"constraint": str(one.constraint), "holds": one.excess <= 0, "case": one.case} | one.as_json()
-            for one in self.bounds
-        ]
+        row, around = self.row, [one.as_json() for one in self.around]
         return {
             "study": row.front.archive.study,
             "scenario": row.front.archive.scenario,
             "number": row.number,
             "recommended": [{"letter": row.name, "name": row.advice.title}] if row.advice else [],
-            "constraints": constraints,
+            "constraints": [
+                {"constraint": str(one.constraint), "holds": one.excess <= 0, "case": one.case}
+                | one.as_json()
+                for one in self.bounds
+            ],
             "on_front": row.on_front,
             "probability_non_dominated": row.front.chance(row.stand) if self.member else None,
             "settings": [one._asdict() for one in self.settings],
             "against_default": [one.as_json() for one in self.changes],
             "other_metrics": [one.as_json() for one in self.other_changes],
-            "dominated_by": place.dominated_by,
-            "dominated_in_search": place.dominated_in_search,
-            "dominators": around if place.dominated_by else [],
-            "neighbours": [] if place.dominated_by else around,
+            "dominated_by": self.dominated_by,
+            "dominated_in_search": self.dominated_in_search,
+            "dominators": around if self.dominated_by else [],
+            "neighbours": [] if self.dominated_by else around,
             "ablations": None if self.ablations is None else [one.as_json() for one in self.ablations],
             "replications": self.replications,
             "runs": self.runs,
@@ -187,13 +152,9 @@ def explain(
     progress: Progress | None = None,
     work: Callable[[Task], Metrics] = metrics_of,
 ) -> Explanation:
-    """Explain a configuration of a search; see `find_configuration`.
+    """Explain a configuration of a search; a `ScenarioError` if it fails on validation seeds.
 
-    Args:
-        replications: validation runs per configuration; as many as the front has if left out.
-
-    Raises:
-        ScenarioError: it fails on validation seeds.
+    `replications` are the validation runs per configuration, as many as the front has if left out.
     """
     found, evaluation = row.front, row.evaluation
     assert evaluation is not None
@@ -221,11 +182,11 @@ def explain(
         tuple(Setting(path, values[path], was, one.unit, one.text) for path, was, one in meanings),
         known,
         other_changes(found.objectives, start, here.values),
-        neighbourhood(found, evaluation),
         ablated(found, here, removed, validation) if ablate else None,
         len(validation.replications),
         validation.evaluator.simulated,
         () if base else (f"the baseline fails: {validation.failures[key({})]}",),
+        *neighbourhood(found, evaluation),
     )
 
 
@@ -241,13 +202,12 @@ def removals(scenario: Scenario, space: Space, configuration: Configuration) -> 
             if value is not None and parameter.exists(left):
                 left[parameter.path] = value
         left.pop(path, None)  # it was there for the parameters that exist under it
-        refused = ""
+        along, refused = tuple(other for other in configuration if other not in {path, *left}), ""
         try:
             if scenario.override(left).spec == whole:
                 continue
         except ScenarioError as error:
             refused = error.faults[0]
-        along = tuple(other for other in configuration if other not in {path, *left})
         found.append(Ablation(path, before, along, left, refused))
     return found
 
@@ -269,20 +229,18 @@ def ablated(
 
 def compared(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ...]:
     """What happens to each objective from one configuration to another, between the means of the front."""
-    found = between(front, start, to)
+    found, value = between(front, start, to), front.value
     if not {start.number, to.number} <= front.means.keys():
         return found
     return tuple(
-        replace(one, start=front.value(start.number, one.metric), to=front.value(to.number, one.metric))
-        for one in found
+        replace(c, start=value(start.number, c.metric), to=value(to.number, c.metric)) for c in found
     )
 
 
-def neighbourhood(found: Front, evaluation: Evaluation) -> Neighbourhood:
-    """Where a configuration lies in the front.
-
-    Distances are Euclidean, each objective in shares of its range over the front.
-    """
+def neighbourhood(
+    found: Front, evaluation: Evaluation
+) -> tuple[tuple[Neighbour, ...], tuple[int, ...], tuple[int, ...]]:
+    """What is around it, dominates it on the front, did in the search; by shares of objectives' ranges."""
     others = [one for one in found.on_front if one.number != found.stand(evaluation.number)]
     if modelled(found, evaluation, *others):
         places = np.vstack([found.costs(others), found.means[evaluation.number]])
@@ -298,36 +256,23 @@ def neighbourhood(found: Front, evaluation: Evaluation) -> Neighbourhood:
     ]
     made = []
     for k in dominating[:DOMINATORS] or [k for k in near if any(k in side.values() for side in sides)]:
-        better, worse = (
-            tuple(name for name in names if side[name] == k and not dominating) for side in sides
-        )
-        gaps_of, differs = compared(found, evaluation, others[k]), _differs(evaluation, others[k])
-        made.append(Neighbour(others[k].number, better, worse, gaps_of, differs))
+        better, worse = (tuple(n for n in names if side[n] == k and not dominating) for side in sides)
+        here, there = evaluation.values, others[k].values
+        each = ((path, here.get(path), there.get(path)) for path in here | there)
+        differs = tuple(one for one in each if one[1] != one[2])
+        changed = compared(found, evaluation, others[k])
+        made.append(Neighbour(others[k].number, better, worse, changed, differs))
     before = costs([one.objectives for one in (*others, evaluation)], found.objectives)
-    return Neighbourhood(
-        tuple(made),
-        tuple(others[k].number for k in dominating),
-        tuple(others[k].number for k in near if _dominates(before[k] - before[-1])),
-    )
+    then = tuple(others[k].number for k in near if _dominates(before[k] - before[-1]))
+    return tuple(made), tuple(others[k].number for k in dominating), then
 
 
 def _dominates(gaps: Array) -> bool:
-    """Whether a configuration is nowhere worse and somewhere better, by its differences to another."""
     return bool((gaps <= 0).all() and (gaps < 0).any())
 
 
-def _differs(here: Evaluation, there: Evaluation) -> tuple[tuple[str, Value | None, Value | None], ...]:
-    paths = dict.fromkeys([*here.values, *there.values])
-    pairs = ((path, here.values.get(path), there.values.get(path)) for path in paths)
-    return tuple(pair for pair in pairs if pair[1] != pair[2])
-
-
 def find_configuration(found: Front, text: str) -> Row:
-    """The configuration that a number, `baseline`, or a recommendation's letter stands for; none that failed.
-
-    Raises:
-        ScenarioError: there is none.
-    """
+    """What a number, `baseline`, or a letter stands for; a `ScenarioError` if there is none, or it failed."""
     archive, able = found.archive, [row for row in rows(found) if row.evaluation]
     known = {str(row.number): row for row in able} | {row.name.lower(): row for row in able}
     row = known.get(text.strip().lower())

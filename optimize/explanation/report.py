@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.explanation.explain import Explanation
 from gridtune.optimize.records.difference import INTERVAL, Change
-from gridtune.optimize.report.harms import harms_text
 from gridtune.optimize.report.numbers import as_objective, in_words, metric_label, setting, with_half
-from gridtune.optimize.report.recommended import refusal
+from gridtune.optimize.report.recommended import harms_text, refusal
 from gridtune.plain_text import counted
 from gridtune.scenarios.results.text import terminal_width, wrapped
 
@@ -23,7 +22,6 @@ def told(found: Explanation) -> str:
 
 
 def _in_short(found: Explanation) -> Iterator[str]:
-    """What and where it is, what it gains and costs, and the setting that matters most."""
     advice = found.row.advice
     also = f" ({advice.letter}: {advice.title})" if advice else ""
     yield f"Configuration {found.row.number}{also} of {found.row.front.archive.study}"
@@ -37,25 +35,24 @@ def _in_short(found: Explanation) -> Iterator[str]:
     yield from _place(found)
     if said := refusal(found.row.front.archive, found.row.number):
         yield f"Not recommended: {said}."
-    if not found.changes:
-        return
     sure = [c for c in found.changes if c.beyond_noise]
     sides = (("improves", [c for c in sure if c.better]), ("worsens", [c for c in sure if not c.better]))
     told = [f"{verb} {', '.join(metric_label(c.metric) for c in some)}" for verb, some in sides if some]
-    if not told:
+    if told:
+        first = next((a.path for a in found.ablations or () if any(c.beyond_noise for c in a.changes)), "")
+        most = f" Of its changes, {first} matters most." if first else ""
+        yield f"In short: against the baseline it {' and '.join(told)}.{most}"
+    elif found.changes:
         yield "In short: no objective differs significantly from the baseline."
-        return
-    first = next((a.path for a in found.ablations or () if any(c.beyond_noise for c in a.changes)), None)
-    most = f" Of its changes, {first} matters most." if first else ""
-    yield f"In short: against the baseline it {' and '.join(told)}.{most}"
 
 
 def _place(found: Explanation) -> Iterator[str]:
-    """Whether it is on the front, and why not."""
-    row, around = found.row, found.neighbourhood
-    source = "by the posterior" if found.modelled else "by its runs"
-    if around.dominated_by:
-        yield f"Not on the front: {source} it is dominated by {_configurations(around.dominated_by)}."
+    row, source = found.row, "by the posterior" if found.modelled else "by its runs"
+    rivals = found.dominated_by or found.dominated_in_search
+    several = f"{len(rivals)} configurations:" if len(rivals) > 1 else "configuration"
+    dominated = f"dominated by {several} {', '.join(map(str, rivals))}"
+    if found.dominated_by:
+        yield f"Not on the front: {source} it is {dominated}."
         return
     judged = found.member or (row.is_baseline and row.feasible)
     chance = row.front.chance(row.stand) if judged else None
@@ -65,21 +62,14 @@ def _place(found: Explanation) -> Iterator[str]:
         likely = "" if chance is None else f", with probability {chance:.2f}"
         yield f"On the front: no other configuration dominates it {source}{likely}."
         return
-    rivals = around.dominated_in_search
-    before = f"in the search it was dominated by {_configurations(rivals)}, " if rivals else ""
+    before = f"in the search it was {dominated}, " if rivals else ""
     at_all = "" if chance is None else f"; that none at all does has probability {chance:.2f}"
     yield f"Not on the front: {before}{source} no configuration on the front dominates it{at_all}."
 
 
-def _configurations(numbers: Sequence[int]) -> str:
-    several = f"{len(numbers)} configurations: " if len(numbers) > 1 else "configuration "
-    return several + ", ".join(map(str, numbers))
-
-
 def _against_baseline(found: Explanation) -> Iterator[str]:
     if found.changes:
-        yield "Against the baseline"
-        yield from told_changes(found.changes, 2)
+        yield from ("Against the baseline", *told_changes(found.changes, 2))
         if found.other_changes:
             yield f"  also: {'; '.join(map(in_words, found.other_changes))}"
 
@@ -131,12 +121,11 @@ def _settings(found: Explanation) -> Iterator[str]:
 
 
 def _around(found: Explanation) -> Iterator[str]:
-    place, labels = found.neighbourhood, {one.name: metric_label(one) for one in found.row.front.objectives}
-    if place.around and place.dominated_by:
-        yield "What dominates it, the nearest first" if len(place.around) > 1 else "What dominates it"
-    elif place.around:
-        yield "Its neighbours on the front"
-    for one in place.around:
+    labels = {one.name: metric_label(one) for one in found.row.front.objectives}
+    dominating = "What dominates it, the nearest first" if len(found.around) > 1 else "What dominates it"
+    if found.around:
+        yield dominating if found.dominated_by else "Its neighbours on the front"
+    for one in found.around:
         sides = [
             f"the nearest that is {way} in {', '.join(labels[name] for name in names)}"
             for way, names in (("better", one.better_in), ("worse", one.worse_in))

@@ -37,17 +37,13 @@ def changes(objectives: Sequence[Objective], start: Runs, to: Runs) -> tuple[Cha
 
 
 def other_changes(objectives: Sequence[Objective], start: Runs, to: Runs) -> tuple[Change, ...]:
-    """Clear changes of metrics that are no objectives, the relatively largest first, at most `OTHERS`.
-
-    Many metrics are looked at, so each must be the surer (Bonferroni).
-    """
+    """Clear changes (by Bonferroni) of other metrics, the relatively largest first, at most `OTHERS`."""
     known = {o.name for o in objectives} | IDLE
-    others = []
-    for name in start:
-        if name not in known and not of_class(name):
-            meaning = definition(name)
-            direction, unit = (meaning.direction, meaning.unit) if meaning else ("minimize", "")
-            others.append(Objective(name, direction, unit))
+    meanings = {name: definition(name) for name in start if name not in known and not of_class(name)}
+    others = [
+        Objective(name, one.direction, one.unit) if one else Objective(name, "minimize")
+        for name, one in meanings.items()
+    ]
     found = changes(others, start, to)
     clear = [one for one in found if one.difference.corrected(len(found)) == "clearly"]
     return tuple(sorted(clear, key=lambda one: (-one.relative, one.metric.name))[:OTHERS])
@@ -93,11 +89,11 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
     posterior = front.posterior if modelled(front, start, to) else None
     made = []
     for objective in front.objectives:
-        one = change(objective, before[objective.name].values, after[objective.name].values)
+        name = objective.name
+        one = change(objective, before[name].values, after[name].values)
         gap = one.difference
         same = gap.verdict == "equal" and gap.pairs >= ENOUGH
-        same = same and (both or _same_in_all_runs(start, to, objective.name))
-        if posterior is not None and not same:
+        if posterior is not None and not (same and (both or _same_in_all_runs(start, to, name))):
             model = posterior.difference(to.number, start.number, objective, gap.pairs)
             one = replace(one, difference=_informed(model, gap) if both else model)
         made.append(one)
@@ -105,10 +101,7 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
 
 
 def _informed(model: Difference, paired: Difference) -> Difference:
-    """What the model says of a difference, unless `ENOUGH` paired validation runs know better.
-
-    Their interval is then narrower by more than a tenth, or leaves out what the model expects.
-    """
+    """What the model says, unless the interval of `ENOUGH` pairs is much narrower, or leaves that out."""
     if paired.pairs < ENOUGH or paired.half is None or model.half is None:
         return model
     denied = abs(model.mean - paired.mean) > paired.half

@@ -34,10 +34,6 @@ class Front:
             when they were to be recommended); those that are on it first, then by their objectives.
         on_front: those that keep the constraints, and are non-dominated with a probability of at least
             `ON_FRONT` or have the best estimated mean of an objective; without probabilities by their means.
-        reference: see `reference_point`.
-        hypervolume: of the configurations on the front, by their estimated means.
-        posterior: of all configurations; None where these are too few, or runs do not vary.
-        certain: whether runs of a configuration repeat each other exactly: then one tells all.
         means: estimated means by number, an entry per objective, to be minimised: of members, the baseline,
             and all others that the posterior knows.
         same: number of the configuration that stands for another one, which gave the same in every run.
@@ -46,10 +42,10 @@ class Front:
     archive: Archive
     members: tuple[Evaluation, ...]
     on_front: tuple[Evaluation, ...]
-    reference: tuple[float, ...]
-    hypervolume: float = 0.0
-    posterior: StudyPosterior | None = None
-    certain: bool = False
+    reference: tuple[float, ...]  # see `reference_point`
+    hypervolume: float = 0.0  # of the configurations on the front, by their estimated means
+    posterior: StudyPosterior | None = None  # None where configurations are too few, or runs do not vary
+    certain: bool = False  # whether runs of a configuration repeat each other exactly: then one tells all
     means: Mapping[int, Array] = field(default_factory=dict)
     same: Mapping[int, int] = field(default_factory=dict)
 
@@ -64,10 +60,7 @@ class Front:
         return any(one.validated for one in self.on_front)
 
     def chance(self, number: int) -> float | None:
-        """Probability that no configuration that keeps the constraints dominates one; 0 if this breaks one.
-
-        None where that cannot be said: no noise, or no configuration was run twice.
-        """
+        """Probability that nothing feasible dominates one; 0 if it breaks a constraint, None if unknown."""
         return None if self.posterior is None else self.posterior.chances.get(number)
 
     def stand(self, number: int) -> int:
@@ -104,11 +97,7 @@ class Front:
 
 
 def front(archive: Archive) -> Front:
-    """The Pareto front of a search.
-
-    Raises:
-        ScenarioError: no objective.
-    """
+    """The Pareto front of a search; a `ScenarioError` if it has no objective."""
     objectives = archive.objectives
     if not objectives:
         raise ScenarioError(f"{archive.study}: a study without objectives has no front")
@@ -119,19 +108,16 @@ def front(archive: Archive) -> Front:
     if not same:
         return Front(archive, (), (), corner, means=_plain(usable, objectives))
     rivals = [one for one in able if one.number in same]
-    baseline = [
-        replace(one, values=one.values or dict(archive.present))
-        for one in usable
-        if one.number == archive.baseline
-    ]
-    certain = _repeats([*rivals, *baseline])
+    standing = [one for one in usable if one.number == archive.baseline]
+    known = [*rivals, *(replace(one, values=one.values or dict(archive.present)) for one in standing)]
+    runs = [all_values(one, name) for one in known for name in one.objectives]
+    certain = any(len(some) > 1 for some in runs) and all(len(set(some)) == 1 for some in runs)
     posterior = None
     if not certain:
-        known = {one.number: one for one in (*rivals, *baseline)}
         keep = {one.number for one in rivals if keeps(one, archive.constraints)}
-        entries = [known[number] for number in sorted(known)]
+        entries = [one for _, one in sorted({one.number: one for one in known}.items())]
         posterior = posterior_of(entries, objectives, archive.seed, rivals=keep, baseline=archive.baseline)
-    means = _plain([*rivals, *baseline], objectives)
+    means = _plain(known, objectives)
     means |= _anchored(archive, posterior, means)
     if posterior is None:
         members, best = _members(archive, rivals, _plain(rivals, objectives), {})
@@ -146,10 +132,7 @@ def front(archive: Archive) -> Front:
 def _members(
     archive: Archive, rivals: Sequence[Evaluation], rows: Mapping[int, Array], chances: Mapping[int, float]
 ) -> tuple[tuple[Evaluation, ...], tuple[Evaluation, ...]]:
-    """The members of a front, and those of them that are on it; both the best first.
-
-    `chances` are empty where the means (`rows`, by number, to be minimised) alone decide.
-    """
+    """The members of a front, and those on it, the best first; means (`rows`) decide without `chances`."""
     keep = sorted(one.number for one in rivals if keeps(one, archive.constraints))
     values = np.array([rows[number] for number in keep])
     places = values.argmin(axis=0).tolist() if chances and keep else non_dominated(values)
@@ -165,7 +148,7 @@ def _members(
 
 
 def _plain(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> dict[int, Array]:
-    """Means to be minimised, by number; on validation seeds if all have them, else those of the search."""
+    """Means to be minimised, by number; see `side_by_side`."""
     rows = costs(side_by_side(evaluations), objectives)
     return {one.number: row for one, row in zip(evaluations, rows, strict=True)}
 
@@ -206,22 +189,15 @@ def all_values(evaluation: Evaluation, name: str) -> tuple[float, ...]:
     return evaluation.objectives[name].values + validated
 
 
-def _repeats(evaluations: Sequence[Evaluation]) -> bool:
-    """Whether each configuration that was run more than once gave the same each time, and there is one."""
-    runs = [all_values(one, name) for one in evaluations for name in one.objectives]
-    return any(len(values) > 1 for values in runs) and all(len(set(values)) == 1 for values in runs)
-
-
 def keeps(evaluation: Evaluation, constraints: Sequence[Constraint]) -> bool:
     """Whether a configuration keeps all constraints, on validation seeds if it has any."""
     return violation(excesses(constraints, evaluation.checked_cases)) == 0
 
 
 def without_equals(evaluations: Sequence[Evaluation], archive: Archive) -> dict[int, tuple[int, ...]]:
-    """The numbers of evaluations with distinct outcomes, and for each those of its equals.
+    """The numbers of evaluations with distinct outcomes, and for each those of its equals (see `_same`).
 
-    Equal are those that gave the same, in all metrics too, in the search and in the validation runs that both
-    have. The baseline stands for its equals, else whichever has most validation runs.
+    The baseline stands for its equals, else whichever has most validation runs.
     """
     names = [objective.name for objective in archive.objectives]
     alike: dict[object, list[list[Evaluation]]] = {}
@@ -238,7 +214,7 @@ def without_equals(evaluations: Sequence[Evaluation], archive: Archive) -> dict[
 
 
 def _same(one: Evaluation, other: Evaluation, names: Sequence[str]) -> bool:
-    """Whether two configurations gave the same in all metrics, and in the validation runs that both have."""
+    """Whether two gave the same in all metrics, and in the validation runs that both have."""
     if len(one.metrics) != len(other.metrics):
         return False
     pairs = [(value, other.metrics.get(name, nan)) for name, value in one.metrics.items()]
@@ -251,51 +227,38 @@ def _same(one: Evaluation, other: Evaluation, names: Sequence[str]) -> bool:
 def comparable(archive: Archive) -> list[Evaluation]:
     """Evaluations that can be ranked: every objective is a finite number."""
     names = [objective.name for objective in archive.objectives]
-    return [
-        one
-        for one in archive.evaluations
-        if all(isfinite(known[name].mean) for known in (one.objectives, one.estimates) for name in names)
-    ]
+    every = ((one, (one.objectives, one.estimates)) for one in archive.evaluations)
+    return [one for one, both in every if all(isfinite(some[name].mean) for some in both for name in names)]
 
 
 def reference_point(archive: Archive) -> tuple[float, ...]:
-    """Reference point of the hypervolume: twice as bad as the baseline.
+    """Reference point of the hypervolume: twice as bad as the baseline, one unit worse where that has 0.
 
-    That is twice the baseline's value of an objective to be minimised, and 0 of one to be maximised (one unit
-    beyond it where the baseline's value is 0), by the first replication of the search. Searches of one
-    scenario with one seed have the same reference, so that their volumes compare.
-
-    Where a search does not know the baseline, it is the worst value of each objective, on validation seeds,
-    too, and 10 % more: of the range in the search, or of the size (at least 1) where all values are equal.
-    The volumes of two such searches do not compare.
+    It is by the first replication of the search: searches of one scenario with one seed have the same, so
+    that their volumes compare. Without a baseline it is the worst value of each objective, on validation
+    seeds, too, and 10 % more: of the range in the search, or of the size (at least 1) where all are equal.
     """
+    objectives, turned, usable = archive.objectives, signs(archive.objectives), comparable(archive)
     if archive.standing is not None:
-        made = []
-        for one, side in zip(archive.objectives, signs(archive.objectives), strict=True):
-            first = archive.standing.objectives[one.name].values[0]
-            made.append(float(first + side * (abs(first) if abs(first) > one.resolution else 1.0)))
-        return tuple(made)
-    usable = comparable(archive)
+        first = np.array([archive.standing.objectives[one.name].values[0] for one in objectives])
+        steps = [one.resolution for one in objectives]
+        return tuple((first + turned * np.where(np.abs(first) > steps, np.abs(first), 1.0)).tolist())
     if not usable:
-        return (0.0,) * len(archive.objectives)
+        return (0.0,) * len(objectives)
     # What breaks constraints does not count, unless there is nothing else.
     usable = [one for one in usable if feasible(one, archive.constraints)] or usable
-    values = costs([e.objectives for e in usable], archive.objectives)
-    validated = costs([e.validated for e in usable if e.validated], archive.objectives)
+    values = costs([e.objectives for e in usable], objectives)
+    validated = costs([e.validated for e in usable if e.validated], objectives)
     ranges = np.ptp(values, axis=0)
     size = np.maximum(np.abs(values).max(axis=0), 1.0)
     worst = np.vstack([values, validated]).max(axis=0) + 0.1 * np.where(ranges > 0, ranges, size)
-    return tuple((worst * signs(archive.objectives)).tolist())
+    return tuple((worst * turned).tolist())
 
 
 def hypervolume(
     rows: Sequence[Array] | Array, objectives: Sequence[Objective], reference: Sequence[float]
 ) -> float:
-    """Volume that configurations dominate within the reference point; its unit is the objectives' product.
-
-    Args:
-        rows: the configurations, by what is to be minimised; see `optimize.replication.compare.costs`.
-    """
+    """Volume that `costs` dominate within the reference point; its unit is the product of the objectives'."""
     import moocore
 
     if not len(rows):

@@ -12,12 +12,19 @@ from pathlib import Path
 
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
+from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.report import numbers
-from gridtune.optimize.report.frame import BASELINE, Row, rows
-from gridtune.optimize.report.harms import all_harms, harms_text
+from gridtune.optimize.report.frame import Row, rows
 from gridtune.optimize.report.numbers import SAME, UNKNOWN, metric_label, plain
-from gridtune.optimize.report.recommended import GUARDS, change_groups, infeasible, is_main, why_none
+from gridtune.optimize.report.recommended import (
+    GUARDS,
+    all_harms,
+    change_groups,
+    harms_text,
+    infeasible,
+    is_main,
+    why_none,
+)
 from gridtune.plain_text import argument, counted, escaped
 from gridtune.scenarios.results.text import LINES, Styled, text_table, wrapped
 
@@ -31,8 +38,7 @@ def answer(
 ) -> str:
     """What a search that took so many seconds prints when it ends.
 
-    Args:
-        study: what `gridtune front` takes; empty where nothing is kept. None to say nothing of what to type.
+    `study` is what `gridtune front` takes; "" where nothing is kept, None to say nothing of what to type.
     """
     top = wrapped([heading(front, seconds)], width)
     steps = [] if study is None else _next_steps(front, study, page)
@@ -56,8 +62,7 @@ def heading(front: Front, seconds: float | None = None) -> str:
     archive = front.archive
     each = sum(one.replications + one.validation_replications for one in archive.evaluations)
     runs = archive.simulated or each * max(len(archive.cases), 1)
-    tried = len(archive.evaluations) + len(archive.failed)
-    facts = [counted(tried, "configuration"), counted(runs, "run")]
+    facts = [counted(len(archive.evaluations) + len(archive.failed), "configuration"), counted(runs, "run")]
     facts += [] if seconds is None else [numbers.duration(seconds)]
     text = f"{archive.heading}: {', '.join(facts)}"
     if archive.recommendations:
@@ -73,7 +78,8 @@ def comparison_rows(front: Front) -> list[tuple[str, str, list[tuple[str, str]]]
     """The baseline and the recommendations: name, title, and of each objective the value and its change."""
     return [
         (row.name, row.advice.title if row.advice else "", [_cell(row, one) for one in front.objectives])
-        for row in rows(front, [BASELINE])
+        for row in rows(front)
+        if row.is_baseline or row.advice
     ]
 
 
@@ -98,19 +104,17 @@ def comparison_table(front: Front, width: int) -> str:
 
 def _cell(row: Row, objective: Objective) -> tuple[str, str]:
     """The value of an objective, and what it changes by against the baseline; "" for the baseline."""
-    mean, gap, shown = row.mean(objective), row.differences.get(objective.name), plain(objective)
+    mean, change, shown = row.mean(objective), row.changes.get(objective.name), plain(objective)
     value = numbers.amount(mean if shown is objective else 10**mean, shown)
-    if gap is None:
+    if change is None:
         return value, ""
-    told = numbers.change(gap, row.baseline(objective), objective)
-    better = row.better(objective)
-    if told == SAME or better is None:
+    told = numbers.change(change.difference, row.baseline(objective), objective)
+    if told == SAME:
         return value, f"({told})"
-    return value, Styled(f"({told})" if better else f"({told}) {WORSE}", "green" if better else "red")
+    return value, Styled(f"({told})", "green") if change.better else Styled(f"({told}) {WORSE}", "red")
 
 
 def _aligned(column: Sequence[tuple[str, str]], values: bool) -> list[str]:
-    """Cells of an objective: values below values, changes below changes."""
     wide = max(len(value) for value, _ in column)
     return [
         Styled(f"{value:>{wide}} {gap}".rstrip() if values or not gap else gap, getattr(gap, "style", ""))
@@ -140,7 +144,11 @@ def _fitted(advice: Sequence[Recommendation], room: int, width: int, titled: boo
 
     The longest are shortened first; what room that leaves over is filled, by harm first.
     """
-    blocks = [_harm_shapes(one, width) for one in advice] + [_shapes(one, width, titled) for one in advice]
+    blocks = [
+        _shorter(wrapped(harms_text(one, most), width) for most in range(len(all_harms(one)) or 1, 0, -1))
+        for one in advice
+    ]
+    blocks += [_shapes(one, width, titled) for one in advice]
     left = [list(shapes) for shapes in blocks]  # the first is shown
 
     def spare() -> int:
@@ -160,21 +168,15 @@ def changes_text(one: Recommendation, width: int) -> list[str]:
     return _shapes(one, width, titled=False)[0]
 
 
-def _harm_shapes(one: Recommendation, width: int) -> list[list[str]]:
-    """What a recommendation makes worse, each shorter than the one before: all of it, then less is named."""
-    named = range(len(all_harms(one)) or 1, 0, -1)
-    return _shorter(wrapped(harms_text(one, most), width) for most in named)
-
-
 def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:
-    """What it changes, each shorter than the one before: in lines, in running text, then fewer changes.
-
-    Its title is left out where it is told elsewhere (`titled`).
-    """
+    """What it changes, below its title unless `titled` elsewhere: in lines, in running text, then in part."""
     groups = change_groups(one.changes)
     wide = max(map(len, groups), default=0)
-    lines = [f"{path:<{wide}}  {_group_text(path, group)}" for path, group in groups.items()]
-    lines = lines or ["nothing: keep the baseline"]
+    lines = [] if groups else ["nothing: keep the baseline"]
+    for path, group in groups.items():  # the choice, then its parameters by their last names
+        names = ["" if each.path == path else f"{each.path.rpartition('.')[2]} " for each in group]
+        told = ", ".join(name + numbers.change_text(each) for name, each in zip(names, group, strict=True))
+        lines.append(f"{path:<{wide}}  {told}{f'  {MAIN}' if is_main(group) else ''}")
     running = [" ".join(line.split()) for line in lines]
     shapes = [lines if titled else [one.title, *lines], ["; ".join(running)]]
     for shown in range(len(running) - 1, 0, -1):
@@ -193,19 +195,11 @@ def _shorter(shapes: Iterable[list[str]]) -> list[list[str]]:
     return list(fewest.values())
 
 
-def _group_text(path: str, group: Sequence[ParameterChange]) -> str:
-    """What changes in a group: the choice, then its parameters by their last names."""
-    names = ["" if one.path == path else f"{one.path.rpartition('.')[2]} " for one in group]
-    texts = [f"{name}{numbers.change_text(one)}" for name, one in zip(names, group, strict=True)]
-    return f"{', '.join(texts)}{f'  {MAIN}' if is_main(group) else ''}"
-
-
 def caveats(front: Front) -> list[str]:
     """How many configurations the guards exclude, why some failed, and why harm may have been missed."""
-    told = []
+    told, rules = [], front.archive.constraints
     for metric, (one, many, option) in GUARDS.items():
-        guards = [guard for guard in front.archive.constraints if guard.metric == metric]
-        if count := len(infeasible(front, guards)):
+        if count := len(infeasible(front, [rule for rule in rules if rule.metric == metric])):
             told.append(f"{count} {one if count == 1 else many} than the baseline ({option})")
     excluded = [f"Excluded: {', '.join(told)}"] if told else []
     if later := ", ".join(map(str, sorted(front.archive.broken))):
@@ -223,7 +217,8 @@ def _next_steps(front: Front, study: str, page: Path | None) -> list[str]:
     if not front.on_front:
         return [f"What comes nearest: gridtune front {study}"]
     steps = {}
-    for one in [advice.letter for advice in front.archive.recommendations[:1]]:
+    if front.archive.recommendations:
+        one = front.archive.recommendations[0].letter
         steps[f"{one} in detail"] = f"gridtune front {study} --export-diff {one}"
         steps[f"Use {one}"] = f"gridtune front {study} --export {one} > {one.lower()}.toml"
     steps[f"Pareto front ({len(front.on_front)})"] = f"gridtune front {study}"

@@ -14,9 +14,9 @@ from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Estimate
 from gridtune.optimize.report import answer, recommended
 from gridtune.optimize.report.frame import Row, frame, rows, texts
-from gridtune.optimize.report.harms import all_harms, harms_text
 from gridtune.optimize.report.numbers import metric_label, plain, settings
 from gridtune.optimize.report.pictures.axes import page_data
+from gridtune.optimize.report.recommended import all_harms, harms_text
 from gridtune.optimize.report.tables import NEAREST, listed, statistics
 from gridtune.optimize.search_space.constraints import Cases, tightest
 from gridtune.plain_text import escaped
@@ -77,7 +77,6 @@ def to_latex(front: Front, some: Sequence[Row] | None = None) -> str:
 
 
 def _entry(row: Row) -> dict[str, Any]:
-    """A configuration: its parameters, what is known of its objectives, how sure that is."""
     one, front, archive = row.evaluation, row.front, row.front.archive
     assert one is not None
     made: dict[str, Any] = {
@@ -93,11 +92,10 @@ def _entry(row: Row) -> dict[str, Any]:
         "number": one.number,
         "equivalents": row.equals,
     }
-    if row.differences:
-        made["difference"] = {
-            o.name: {**row.differences[o.name].as_json(), "better": bool(row.better(o))}
-            for o in front.objectives
-        }
+    if row.changes:
+        gaps = {o: row.changes[o.name].difference for o in front.objectives}
+        better = {o: bool(g.mean) and (g.mean > 0) == (o.direction == "maximize") for o, g in gaps.items()}
+        made["difference"] = {o.name: {**gap.as_json(), "better": better[o]} for o, gap in gaps.items()}
     if archive.standing is not None and not row.is_baseline:
         changed = recommended.changed_values(front, one.values)
         made["changes"] = [{"path": c.path, "from": c.before, "to": c.after} for c in changed]

@@ -1,22 +1,22 @@
 """The one data frame of a study: a row for each configuration, from which every report is made.
 
-`HEAD`, `_of_objective` and `TAIL` hold its columns: a new one is one entry there. Where a column has a title,
-tables of text and LaTeX show it, too; CSV, the Python API and pictures have all.
+`HEAD`, `_of_objective` and `TAIL` hold its columns. Tables of text and LaTeX show those with a title.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import nan
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import Front, keeps
-from gridtune.optimize.records.difference import Difference
+from gridtune.optimize.records.difference import Change
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Failed, Objective, Value
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.compare import signs
@@ -104,33 +104,27 @@ class Row:
         return {**self.front.archive.present, **self.entry.values} if self.is_baseline else self.entry.values
 
     @cached_property
-    def differences(self) -> dict[str, Difference]:
-        """What each objective changes by against the baseline, by name; empty if unknown."""
+    def changes(self) -> dict[str, Change]:
+        """What happens to each objective against the baseline, by name; empty if unknown."""
         if self.advice is not None:
-            return {name: one.difference for name, one in self.advice.objectives.items()}
+            return self.advice.objectives
         archive, one = self.front.archive, self.evaluation
-        if self.stand != self.number and self.stand != archive.baseline:
+        if self.stand not in (self.number, archive.baseline):
             one = next(other for other in archive.evaluations if other.number == self.stand)
-        known = gains(self.front, one) if one else ()
-        return {one.metric.name: one.difference for one in known}
+        return {each.metric.name: each for each in gains(self.front, one)} if one else {}
 
     def mean(self, objective: Objective) -> float:
         """What is expected of an objective, in its unit: the one value that every report shows."""
         standing = self.front.archive.standing
         if self.advice is not None and standing is not None:
-            return self.front.value(standing.number, objective) + self.differences[objective.name].mean
+            return self.front.value(standing.number, objective) + self.changes[objective.name].difference.mean
         if self.stand in self.front.means:
             return self.front.value(self.stand, objective)
         return self.evaluation.estimates[objective.name].mean if self.evaluation else nan
 
     def baseline(self, objective: Objective) -> float:
         """What is expected of the baseline, of which a difference is known."""
-        return self.mean(objective) - self.differences[objective.name].mean
-
-    def better(self, objective: Objective) -> bool | None:
-        """Whether it is better than the baseline in an objective; None without a difference."""
-        gap = self.differences.get(objective.name)
-        return None if gap is None or not gap.mean else (gap.mean > 0) == (objective.direction == "maximize")
+        return self.mean(objective) - self.changes[objective.name].difference.mean
 
 
 class Column(NamedTuple):
@@ -167,44 +161,44 @@ TAIL = (
 )  # fmt: skip
 
 
-def _part(name: str, find: Callable[[Row], Any], part: str) -> Column:
-    """A column of what is found for a row; empty where nothing is."""
-    return Column(name, lambda row: getattr(find(row), part, None))
+def _part(name: str, find: Callable[[Row], Any], part: str, **shown: Any) -> Column:
+    """A column of a part of what is found for a row; empty where nothing is."""
+    return Column(name, lambda row: (found := find(row)) and attrgetter(part)(found), **shown)
 
 
-def _plain(
-    metric: str, kind: str, known: Callable[[Evaluation], Mapping[str, Estimate] | None], at: str = ""
-) -> list[Column]:
-    """The plain mean of a metric, and its standard error."""
+def _plain(metric: str, case: str = "") -> list[Column]:
+    """The plain means of a metric, be it of one of several cases, and their standard errors."""
 
-    def find(row: Row) -> Estimate | None:
-        return (known(row.evaluation) or {}).get(metric) if row.evaluation else None
+    def known(row: Row, whole: str, by_case: str) -> Estimate | None:
+        found = getattr(row.evaluation, by_case if case else whole, None) or {}
+        return (found.get(case, {}) if case else found).get(metric)
 
-    parts = {"": "mean", "_se": "standard_error"}
-    return [_part(f"{metric}_{kind}{suffix}{at}", find, part) for suffix, part in parts.items()]
+    kinds = {
+        "search": partial(known, whole="objectives", by_case="cases"),
+        "validated": partial(known, whole="validated", by_case="validated_cases"),
+    }
+    parts, at = {"": "mean", "_se": "standard_error"}, f"@{case}" if case else ""
+    return [_part(f"{metric}_{kind}{se}{at}", kinds[kind], parts[se]) for kind in kinds for se in parts]
 
 
 def _of_objective(one: Objective) -> list[Column]:
     """The columns of an objective: estimated mean, difference to the baseline, plain means of its runs."""
 
-    def gap(row: Row) -> Difference | None:
-        return row.differences.get(one.name)
+    def change(row: Row) -> Change | None:
+        return row.changes.get(one.name)
 
     def text(row: Row) -> str:
         if row.evaluation is None:
             return "-"
-        found = gap(row)
-        half = found.half if found else None
-        if found is None and not row.front.archive.standing:
-            half = row.evaluation.estimates[one.name].standard_error
-        return numbers.with_half(row.mean(one), half, one)
+        found, known = change(row), row.evaluation.estimates[one.name]
+        error = None if row.front.archive.standing else known.standard_error
+        return numbers.with_half(row.mean(one), found.difference.half if found else error, one)
 
+    ends = {"": "mean", "_low": "low", "_high": "high"}
     return [
         Column(one.name, lambda row: row.mean(one), numbers.metric_label(one, TITLE), text),
-        _part(f"{one.name}_difference", gap, "mean"),
-        *(_part(f"{one.name}_difference_{end}", gap, end) for end in ("low", "high")),
-        *_plain(one.name, "search", lambda known: known.objectives),
-        *_plain(one.name, "validated", lambda known: known.validated),
+        *(_part(f"{one.name}_difference{end}", change, f"difference.{part}") for end, part in ends.items()),
+        *_plain(one.name),
     ]
 
 
@@ -216,9 +210,6 @@ def _of_constraint(one: Constraint, several: bool) -> list[Column]:
         known = row.evaluation
         return tightest(one, known.validated_cases or known.cases) if known else None
 
-    def value(row: Row) -> Estimate | None:
-        return getattr(nearest(row), "value", None)
-
     def text(row: Row) -> str:
         known = nearest(row)
         if known is None:
@@ -227,17 +218,11 @@ def _of_constraint(one: Constraint, several: bool) -> list[Column]:
         return f"{numbers.with_half(known.value.mean, known.value.standard_error, metric)}{tail}"
 
     title = f"{numbers.metric_label(metric, TITLE)}\n{one.relation} {numbers.amount(one.bound, metric)}"
-    mean = _part(str(one), value, "mean")._replace(title=title, text=text)
-    made = [mean, _part(f"{one}_se", value, "standard_error")]
-    return [*made, _part(f"{one}_scenario", nearest, "case")] if several else made
-
-
-def _of_case(metric: str, case: str) -> list[Column]:
-    """The plain means of a metric in one of several scenarios."""
-    return [
-        *_plain(metric, "search", lambda one: one.cases.get(case), f"@{case}"),
-        *_plain(metric, "validated", lambda one: (one.validated_cases or {}).get(case), f"@{case}"),
+    made = [
+        _part(str(one), nearest, "value.mean", title=title, text=text),
+        _part(f"{one}_se", nearest, "value.standard_error"),
     ]
+    return [*made, _part(f"{one}_scenario", nearest, "case")] if several else made
 
 
 def columns(front: Front) -> list[Column]:
@@ -246,12 +231,12 @@ def columns(front: Front) -> list[Column]:
     own = [column for one in front.objectives for column in _of_objective(one)]
     bound = [column for one in archive.constraints for column in _of_constraint(one, len(archive.cases) > 1)]
     named = dict.fromkeys([e.name for e in front.objectives] + [e.metric for e in archive.constraints])
-    apart = [column for case in archive.cases for name in named for column in _of_case(name, case)]
+    apart = [column for case in archive.cases for name in named for column in _plain(name, case)]
     return [*HEAD, *own, *bound, *TAIL, *apart]
 
 
-def rows(front: Front, states: Sequence[str] = STATES) -> list[Row]:
-    """The configurations that are recommended or in these states: baseline, recommendations, the best."""
+def rows(front: Front) -> list[Row]:
+    """All configurations: baseline, recommendations, the best first."""
     archive = front.archive
     members, on_front = ({one.number for one in some} for some in (front.members, front.on_front))
     advice = {one.number: one for one in reversed(archive.recommendations)}
@@ -267,7 +252,7 @@ def rows(front: Front, states: Sequence[str] = STATES) -> list[Row]:
         means = turned * [row.mean(one) for one in front.objectives]
         return (row.state != BASELINE, letter, STATES.index(row.state), *means, row.number)
 
-    return sorted((row for row in made if row.state in states or row.advice), key=rank)
+    return sorted(made, key=rank)
 
 
 def frame(front: Front, some: Sequence[Row] | None = None, *, metrics: bool = True) -> pd.DataFrame:
@@ -288,16 +273,14 @@ def frame(front: Front, some: Sequence[Row] | None = None, *, metrics: bool = Tr
     return table
 
 
-def _paths(some: Iterable[Row]) -> dict[str, None]:
-    """Paths that any of these rows sets, in order of appearance."""
+def _paths(some: Sequence[Row]) -> dict[str, None]:
     return dict.fromkeys(path for row in some for path in row.entry.values)
 
 
 def texts(front: Front, some: Sequence[Row]) -> tuple[list[str], list[list[str]], list[int]]:
     """The frame as texts: titles, rows, and the places of columns that are no numbers.
 
-    Of the parameters only those that differ between the rows have a column. Nothing is said of a constraint
-    that nobody asked for (lost work, starvation) while all rows keep it.
+    It has parameters that differ between the rows, and `GUARDS` that any row breaks.
     """
     idle = {"probability_non_dominated"} if all(row.chance is None for row in some) else set()
     if all(row.state != INFEASIBLE for row in some):

@@ -23,11 +23,9 @@ MANY = 3.0  # times as much, from which both values say more than a percentage
 
 def setting(value: Value | None) -> str:
     """The value of a parameter, numbers to three digits; `-` where the parameter does not exist."""
-    if value is None:
-        return "-"
     if isinstance(value, bool):
-        return "true" if value else "false"
-    return human(value) if isinstance(value, int | float) else value
+        return str(value).lower()
+    return "-" if value is None else human(value) if isinstance(value, int | float) else value
 
 
 def settings(before: Value | None, after: Value | None) -> tuple[str, str]:
@@ -65,10 +63,9 @@ def folded(text: str, width: int) -> str:
 
 
 def path_label(path: str, paths: Sequence[str], width: int = 0) -> str:
-    """A parameter's last name where that says what it is; else its whole path.
+    """A parameter's last name where that says what it is; else its whole path, in lines of `width` if given.
 
-    `availability_epsilon` says it; `sdj` and `kind` do not, nor what two of these paths end in. A path is
-    broken at a dot where it is wider than `width` (unless that is 0).
+    `availability_epsilon` says it; `sdj` and `kind` do not, nor what two of these paths end in.
     """
     last = path.rpartition(".")[2]
     if "_" in last and sum(other.rpartition(".")[2] == last for other in paths) == 1:
@@ -125,8 +122,7 @@ def change(gap: Difference, baseline: float, metric: Objective) -> str:
     """The change against the baseline: per cent, of shares percentage points; `SAME` if not significant."""
     if gap.verdict == "equal" or (gap.low is not None and gap.high is not None and gap.low <= 0 <= gap.high):
         return SAME
-    sure = "" if gap.low is not None else f" {UNKNOWN}"
-    return relative(gap.mean, baseline, metric) + sure
+    return relative(gap.mean, baseline, metric) + ("" if gap.low is not None else f" {UNKNOWN}")
 
 
 def is_logarithm(metric: Objective) -> bool:
@@ -141,10 +137,7 @@ def plain(metric: Objective) -> Objective:
 
 
 def relative(difference: float, baseline: float, metric: Objective) -> str:
-    """A difference in per cent of the baseline, in percentage points for shares, else in the metric's unit.
-
-    Of a logarithm the per cent are those of what it is the logarithm of.
-    """
+    """A difference in per cent of the baseline (of what a logarithm is of), in points, or as it is."""
     if label(metric.name).percent:
         return f"{_signed(100 * difference)} points"
     logarithm = is_logarithm(metric)
@@ -155,7 +148,6 @@ def relative(difference: float, baseline: float, metric: Objective) -> str:
 
 
 def _signed(percent: float) -> str:
-    """To whole per cents from ten on, else to two digits."""
     return f"{percent:+.0f}" if abs(percent) >= 10 else f"{percent:+.2g}"
 
 

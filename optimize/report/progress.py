@@ -18,8 +18,6 @@ from gridtune.optimize.report.numbers import SAME, amount, duration, relative
 if TYPE_CHECKING:
     from rich.live import Live
 
-HEARTBEAT = 10.0  # s between two plain lines, at least
-
 
 class Progress:
     """Hears how a search goes: a plain line every `period` seconds at most; nothing without a stream."""
@@ -30,7 +28,7 @@ class Progress:
     _timed: tuple[float, int] | None = None  # when how much was done
     _pace: float | None = None  # s for each
 
-    def __init__(self, stream: TextIO | None = None, period: float = HEARTBEAT) -> None:
+    def __init__(self, stream: TextIO | None = None, period: float = 10.0) -> None:
         self._stream, self._period = stream, period
 
     def start(self, phase: str, total: int, done: int = 0, seconds: float | None = None) -> None:

@@ -1,17 +1,19 @@
-"""The recommendations of a search as the report tells them, and why there are none."""
+"""The recommendations of a search as the report tells them, what they make worse, and why there are none."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.changes import bearable, gains
 from gridtune.optimize.front.front import Front, keeps
+from gridtune.optimize.records.difference import Objective
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Archive, Constraint, Evaluation
-from gridtune.optimize.records.recommendation import ParameterChange, Refusal, Value
-from gridtune.optimize.report.harms import harm_text
+from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation, Value, much
+from gridtune.optimize.report.numbers import MANY, amount, is_logarithm, plain, relative
 from gridtune.optimize.search_space.constraints import excesses, feasible, violation
-from gridtune.plain_text import counted
+from gridtune.plain_text import counted, escaped
 
 # By its metric, what one configuration does against a guard, what several do, and the option that allows it.
 GUARDS = {
@@ -20,6 +22,7 @@ GUARDS = {
 }
 LONGER = "To try others, repeat the command with `--resume` and more `--budget`, `--runs` or `--time`"
 MOST_OF_IT = 0.5  # share of a recommendation's effect, from which a change is most of it
+COUNTED = {"jobs", "users", "kills", "tasks", "preemptions"}  # units of metrics
 
 
 def infeasible(front: Front, some: Sequence[Constraint] | None = None) -> list[Evaluation]:
@@ -62,9 +65,11 @@ def why_none(front: Front) -> str:
         return "No configuration has finite values of all objectives. Choose other objectives."
     if archive.standing is None:
         return "The study has no baseline to compare with, so nothing is recommended. Choose from the front."
-    if len(archive.evaluations) == 1 and archive.failed:
-        return "Every configuration but the baseline failed, so nothing was compared: mend the search space."
     if len(archive.evaluations) == 1:
+        if archive.failed:
+            return (
+                "Every configuration but the baseline failed, so nothing was compared: mend the search space."
+            )
         return f"Only the baseline was evaluated before the search ended. {LONGER}."
     if max(one.replications + one.validation_replications for one in archive.evaluations) == 1:
         return (
@@ -103,25 +108,23 @@ def why_none(front: Front) -> str:
 
 def refusal(archive: Archive, number: int) -> str:
     """What a configuration broke when it was to be recommended; empty if nothing."""
-    refused = archive.refusals.get(number, Refusal())
-    if not refused.metrics:
+    refused = archive.refusals.get(number)
+    if refused is None or not refused.metrics:
         return ""
     metric, worst = refused.metrics[0], refused.harm
-    does, _, option = GUARDS.get(metric, (f"has more {label(metric)}", "", ""))
-    rule = next((one for one in archive.constraints if one.metric == metric and not option), None)
-    told = f": {harm_text(worst)}" if worst else ""
+    guard = GUARDS.get(metric, (f"has more {label(metric)}",))
+    rules = [one for one in archive.constraints if one.metric == metric and metric not in GUARDS]
+    does = f"breaks {rules[0]}" if rules else f"{guard[0]} than the baseline"
     if worst and refused.lost:
         does = "loses its gain" if worst.replay else "worsens an objective by over half"
-    else:
-        does = f"{does} than the baseline" if rule is None else f"breaks {rule}"
+    told = f": {harm_text(worst)}" if worst else ""
     return f"in later checks (further seeds, replays of logs) it {does}{told}"
 
 
 def change_groups(changes: Sequence[ParameterChange]) -> dict[str, list[ParameterChange]]:
     """Changes in their order by path of the choice, the parameters of what is chosen behind the choice.
 
-    `harvester.controller.reference` belongs to `harvester.controller`, and `middleware.latency` to
-    `middleware.kind`.
+    `site.queue.reference` belongs to `site.queue`, and `middleware.latency` to `middleware.kind`.
     """
     chosen = [one.path for one in changes if isinstance(one.after, str) and "." in one.path]
     owners = {path.removesuffix(".kind"): path for path in chosen}
@@ -135,3 +138,75 @@ def change_groups(changes: Sequence[ParameterChange]) -> dict[str, list[Paramete
 def is_main(group: Sequence[ParameterChange]) -> bool:
     """Whether one of these changes carries most of the recommendation's effect."""
     return any((one.share or 0.0) >= MOST_OF_IT for one in group)
+
+
+def all_harms(one: Recommendation) -> list[Harm]:
+    """What a recommendation makes worse by more than a tenth: its `harms`, then objectives."""
+    told = {harm.metric for harm in one.harms if harm.load == 1 and harm.part is None and not harm.case}
+    found = []
+    for change in one.objectives.values():
+        start, to, metric, gap = change.start, change.to, change.metric, change.difference
+        low, high = (to - start if end is None else end for end in (gap.low, gap.high))
+        if is_logarithm(metric):
+            low, high = (10 ** (start + end) - 10**start for end in (low, high))
+            start, to, metric = 10**start, 10**to, plain(metric)
+        worse = change.significant and not change.better and much(start, to - start)
+        if worse and metric.name not in told:
+            found.append(Harm(metric.name, metric.unit, start, to, low, high))
+    return [*one.harms, *found]
+
+
+def harms_text(one: Recommendation, most: int | None = None) -> list[str]:
+    """All harm of a recommendation, a line each: the usual, that of some runs, that under a higher load.
+
+    Of more than `most` the others are counted. First come those of which nothing like them was named: of the
+    same line, or the same class of jobs.
+    """
+    found = all_harms(one)
+    if not found:
+        return [f"Worse by over 10 % with {one.letter}: nothing found"]
+    busier = [harm for harm in found if harm.load > 1]
+    groups = {
+        "by over 10 %": [harm for harm in found if harm.load == 1 and harm.part is None],
+        "in some runs": [harm for harm in found if harm.part is not None],
+        more_load(busier): [replace(harm, replay=False, load=1.0) for harm in busier],
+    }
+    every = [(where, harm) for where, some in groups.items() for harm in some]
+    kinds: dict[tuple[str, str], Harm] = {}
+    for where, harm in every:
+        kinds.setdefault((where, harm.metric.partition(".")[2] or harm.metric), harm)
+    order = [*(some[0] for some in groups.values() if some), *kinds.values(), *(harm for _, harm in every)]
+    named = set(list(dict.fromkeys(map(id, order)))[:most])
+    shown = {where: [harm for harm in some if id(harm) in named] for where, some in groups.items()}
+    # What no line is about is counted by the first.
+    unseen, lines = sum(len(groups[where]) for where, some in shown.items() if not some), []
+    for where, some in shown.items():
+        if some:
+            others, unseen = len(groups[where]) - len(some) + unseen, 0
+            more = [f"and {counted(others, 'other')}"] * (others > 0)
+            lines.append(f"Worse {where} with {one.letter}: {'; '.join([*map(harm_text, some), *more])}")
+    return lines
+
+
+def more_load(some: Sequence[Harm]) -> str:
+    """Of which jobs, of a replay with more; empty for no harm."""
+    return f"at {100 * (some[0].load - 1):.0f} % more load" if some else ""
+
+
+def harm_text(one: Harm) -> str:
+    """What gets worse: `completed best-effort work 30 % lower`."""
+    name, gap = label(escaped(one.metric)), one.mean - one.baseline
+    metric = Objective(one.metric, "minimize", one.unit)
+    way = "lower" if gap < 0 else "higher"
+    where = " (log as it is)" if one.replay else ""
+    where = f" ({more_load([one])})" if one.load > 1 else where
+    where = f" (in {one.case}{', log as it is' * one.replay})" if one.case else where
+    where += f" ({100 * one.part:.0f} % of runs)" if one.part is not None else ""
+    if name.percent:
+        return f"{name} {relative(abs(gap), one.baseline, metric).removeprefix('+')} {way}{where}"
+    if one.baseline <= 0 or one.mean / one.baseline >= MANY:
+        return f"{name} {amount(one.baseline, metric)} -> {amount(one.mean, metric)}{where}"
+    size = f"{abs(100 * gap / one.baseline):.0f} %"
+    if one.unit in COUNTED:
+        return f"{size} {'fewer' if gap < 0 else 'more'} {name}{where}"
+    return f"{name} {size} {way}{where}"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.records.evaluations import Estimate, Objective, Value
+from gridtune.optimize.records.evaluations import Estimate, Objective
 from gridtune.optimize.replication.shortlist import promising
 from gridtune.optimize.report.answer import caveats, changes_text, heading
-from gridtune.optimize.report.frame import BASELINE, ON_FRONT, TITLE, Row, rows, texts
-from gridtune.optimize.report.harms import harms_text
+from gridtune.optimize.report.frame import ON_FRONT, TITLE, Row, rows, texts
 from gridtune.optimize.report.numbers import amount, as_objective, metric_label, setting, with_half
-from gridtune.optimize.report.recommended import infeasible, why_none
+from gridtune.optimize.report.recommended import harms_text, infeasible, why_none
 from gridtune.optimize.search_space.constraints import tightest
 from gridtune.plain_text import counted
 from gridtune.scenarios.results.amounts import human
@@ -22,12 +22,9 @@ SHOWN = 12  # configurations of the front in a terminal, at most
 NEAREST = 3  # configurations that are named where none keeps the constraints
 
 
-def listed(front: Front, *, every: bool = False) -> list[Row]:
-    """The configurations that a table shows: all, or baseline, recommendations and front without equals."""
-    if every:
-        return rows(front)
-    found = rows(front, (BASELINE, ON_FRONT))
-    return [row for row in found if row.member or row.advice or row.is_baseline]
+def listed(front: Front) -> list[Row]:
+    """The configurations that a table shows: baseline, recommendations and front without equals."""
+    return [row for row in rows(front) if row.is_baseline or row.advice or (row.member and row.on_front)]
 
 
 def spread(front: Front) -> list[Row]:
@@ -59,12 +56,10 @@ def front_text(front: Front, some: Sequence[Row], width: int) -> str:
 
 
 def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator[str]:
-    """What the columns mean, and what is not listed."""
-    if not front.certain and front.archive.standing is not None:
-        errors = "; of constraints, the standard error" if front.archive.constraints else ""
-        yield f"±: half of the 95 % interval of the difference to the baseline{errors}"
-    elif not front.certain:
-        yield "±: standard error"
+    errors = "; of constraints, the standard error" if front.archive.constraints else ""
+    half = f"±: half of the 95 % interval of the difference to the baseline{errors}"
+    if not front.certain:
+        yield half if front.archive.standing else "±: standard error"
     if "P" in titles:
         yield "P: estimated probability that no other dominates it"
     known = [row.evaluation for row in some if row.evaluation and not row.advice]
@@ -77,7 +72,6 @@ def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator
 
 
 def _nearest(front: Front) -> Iterator[str]:
-    """Where no configuration keeps the constraints: which come nearest."""
     for one in [] if front.on_front else infeasible(front)[:NEAREST]:
         broken = ", ".join(
             f"{label(rule.metric)} {amount(tightest(rule, one.cases).value.mean, as_objective(rule))}"
@@ -138,9 +132,8 @@ def _absent(front: Front) -> Iterator[str]:
     known = [one for one in front.archive.evaluations if one.number in front.posterior and one.values]
     shown = {one.number for one in front.on_front}
     for path in dict.fromkeys(path for one in known for path in one.values):
-        groups: dict[Value | None, set[int]] = {}
-        for one in known:
-            groups.setdefault(one.values.get(path), set()).add(one.number)
-        for value in sorted(value for value in groups if isinstance(value, str) and None not in groups):
-            if groups[value].isdisjoint(shown):
-                yield f"No configuration with {path} {value} is on the front ({len(groups[value])} tried)."
+        tried = Counter(one.values.get(path) for one in known)
+        there = {one.values.get(path) for one in known if one.number in shown}
+        for value in sorted(value for value in tried if isinstance(value, str) and None not in tried):
+            if value not in there:
+                yield f"No configuration with {path} {value} is on the front ({tried[value]} tried)."

@@ -45,19 +45,13 @@ def shown_states(table: pd.DataFrame) -> pd.Series[str]:
 
 @dataclass(frozen=True)
 class Axis:
-    """Where configurations lie on an axis.
-
-    Attributes:
-        at: positions, one for each; nan where a parameter does not exist.
-        categories: texts at 0, 1, …, where the values are no numbers; empty otherwise.
-        falling: whether less is better.
-    """
+    """Where configurations lie on an axis."""
 
     label: str
-    at: Array
-    categories: tuple[str, ...] = ()
+    at: Array  # positions, one for each configuration; nan where a parameter does not exist
+    categories: tuple[str, ...] = ()  # texts at 0, 1, …, where the values are no numbers
     log: bool = False
-    falling: bool = False
+    falling: bool = False  # whether less is better
 
     @classmethod
     def of_objective(cls, table: pd.DataFrame, objective: Objective) -> Axis:
@@ -80,9 +74,8 @@ class Axis:
         """A parameter, logarithmic where it covers orders of magnitude."""
         name, column = path_label(path, paths, LINE), table[path]
         if not _numeric(column):
-            known = pd.Categorical(column.astype(object).map(setting, na_action="ignore"))
-            at = np.where(known.codes < 0, np.nan, known.codes.astype(float))
-            return cls(name, at, tuple(map(str, known.categories)))
+            codes, texts = pd.factorize(column.astype(object).map(setting, na_action="ignore"), sort=True)
+            return cls(name, np.where(codes < 0, np.nan, codes.astype(float)), tuple(map(str, texts)))
         at = _limited(column)
         if np.isinf(column.to_numpy(dtype=float, na_value=np.nan)).any():
             name = f"{name} (none: at the end)"
@@ -120,16 +113,14 @@ class Axis:
     @property
     def ticks(self) -> list[tuple[float, str]]:
         """(position in [0, 1], text): each category, or the ends."""
-        ends = {end: human(end) for end in self.ends}
-        texts: dict[float, str] = dict(enumerate(self.categories)) or ends
+        texts: dict[float, str] = dict(enumerate(self.categories)) or {end: human(end) for end in self.ends}
         return [(float(self.shares(at)), text) for at, text in texts.items()]
 
 
 def varied(table: pd.DataFrame, front: Front) -> list[str]:
     """Parameters with more than one value in the table, those that matter most first.
 
-    How much one matters is the share of an objective's variance of ranks between its values (of a number,
-    between four groups of equal size), for the objective of which it is most.
+    That is the largest share of an objective's variance of ranks between its values, of numbers in `BINS`.
     """
     known = dict.fromkeys(path for one in front.archive.evaluations for path in one.values)
     paths = [path for path in known if path in table and table[path].nunique() > 1]
@@ -174,9 +165,7 @@ def page_data(front: Front) -> dict[str, Any]:
         "places": _axis(places, places.at) | {"view": places.view(chosen)},
         "objectives": [_axis(one, one.at) | {"view": one.view(chosen)} for one in objectives],
         "parameters": [_axis(one, one.shares(one.at)) for one in axes],
-        "settings": [
-            "\n".join(f"{one.path} {setting(one.after)}" for one in known[number]) for number in table.index
-        ],
+        "settings": ["\n".join(f"{c.path} {setting(c.after)}" for c in known[at]) for at in table.index],
     }
 
 

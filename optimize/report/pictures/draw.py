@@ -77,7 +77,6 @@ def draw_pairs(front: Front) -> Figure:
 
 
 def _draw_pair(axes: Axes, front: Front, table: pd.DataFrame, across: Axis, up: Axis) -> None:
-    """One pair: the better quadrant shaded, of two objectives the front connected."""
     limits = [one.view(marked(table)) for one in (across, up)]
     axes.set(xlim=limits[0], ylim=limits[1])
     _scatter(axes, front, table, across.at, up.at)
@@ -138,7 +137,6 @@ def _scale(axes: Axes, axis: Axis) -> None:
 
 
 def _scatter(axes: Axes, front: Front, table: pd.DataFrame, x: Array, y: Array) -> None:
-    """All configurations, each as what it is: dominated ones faint, recommendations with their letters."""
     state = shown_states(table)
     for kind, look in LOOKS.items():
         of = (state == kind).to_numpy()
@@ -199,7 +197,6 @@ def draw_parallel(front: Front) -> Figure:
 
 
 def _scales(axes: Axes, columns: list[Axis], objectives: int) -> None:
-    """An upright scale for every column, its values beside it."""
     last = len(columns) - 1
     for k, axis in enumerate(columns):
         axes.plot([k, k], [-0.05, 1.05], color="#777777", linewidth=1.0, zorder=2)
@@ -218,7 +215,6 @@ def _scales(axes: Axes, columns: list[Axis], objectives: int) -> None:
 
 
 def _broken(path: str) -> str:
-    """A path whose longest names go on in a further line."""
     lines = path.split("\n")
     return "\n".join(one.replace("_", "_\n") if len(one) > SCALE_LABEL else one for one in lines)
 
@@ -266,11 +262,7 @@ PLOTS: dict[str, tuple[Callable[[Front], Figure], str]] = {
 
 
 def draw(front: Front, kind: str = "pairs") -> Figure:
-    """Draw a front.
-
-    Raises:
-        PlotError: no such kind, or the front is empty.
-    """
+    """Draw a front; a `PlotError` if there is no such kind, or the front is empty."""
     if kind not in PLOTS:
         raise PlotError(f"{kind}: no such picture of a front; there are {', '.join(PLOTS)}")
     if not front.members:
@@ -289,9 +281,8 @@ def save(front: Front, path: Path | str) -> None:
         ScenarioError: the file cannot be written.
     """
     path = Path(path)
-    if style.picture_format(path, also=("html",)) != "html":
-        kind = next((kind for kind in PLOTS if path.stem.startswith(kind)), "pairs")
-        style.save(draw(front, kind), path)
-    else:
+    if style.picture_format(path, also=("html",)) == "html":
         writable_folder(path.parent)
         replace_text(path, page(front))
+    else:
+        style.save(draw(front, next(filter(path.stem.startswith, PLOTS), "pairs")), path)
