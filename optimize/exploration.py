@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from bisect import bisect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -50,9 +50,7 @@ class Meter:
     # Of these, without which none is confirmed: a limit of time that allows less in that share leaves them
     # all the same, up to `MOST_OF_TIME`; beyond it, nothing.
     least: int = 0
-
-    def __post_init__(self) -> None:
-        self._began = time.monotonic()
+    _began: float = field(default_factory=lambda: time.monotonic(), init=False)
 
     def left_to_search(self, spent: int) -> int:
         """Runs left of those that find configurations, once some are spent."""
@@ -125,9 +123,12 @@ class Exploration:
             configurations = self.sampler.ask()
             new = {key(one): one for one in configurations if key(one) not in evaluator.known}
             stale = 0 if new else stale + 1
-            if not configurations or stale >= STALE_BATCHES:
-                self._replace_sampler()
-                stale = 0
+            if not configurations or stale >= STALE_BATCHES:  # others fill the budget
+                old, stale = self.sampler, 0
+                kind = samplers()["random" if size is None else "exhaustive"]
+                self.sampler = kind(old.space, old.objectives, old.seed, old.batch)
+                said = f"proposes nothing new after {len(evaluator.known)} configurations"
+                evaluator.note(f"note: {old.name} {said}; others fill the budget")
                 continue
             missing = [one for name, one in (starts | new).items() if name not in evaluator.known]
             evaluator.evaluate(missing[: self._room(missing)], self.meter.late(evaluator.spent))
@@ -152,14 +153,6 @@ class Exploration:
             return room if self.evaluator.repeating else min(room, left // each)
         counts = range(1, min(room, len(configurations)) + 1)
         return bisect(counts, left, key=lambda n: self.evaluator.cost(configurations[:n], [numbers] * n))
-
-    def _replace_sampler(self) -> None:
-        """Fill the budget with configurations that the sampler has overlooked."""
-        old, known = self.sampler, len(self.evaluator.known)
-        kind = samplers()["random" if old.space.size() is None else "exhaustive"]
-        self.sampler = kind(old.space, old.objectives, old.seed, old.batch)
-        said = f"proposes nothing new after {known} configurations; others fill the budget"
-        self.evaluator.note(f"note: {old.name} {said}")
 
     def _outcomes(self, configurations: Sequence[Configuration]) -> tuple[Sequence[Result], list[Excesses]]:
         """Means of the objectives (None of what failed), and by how much each constraint is broken."""

@@ -63,7 +63,6 @@ def search(
     """Search the parameters of a scenario for the best trade-offs.
 
     Args:
-        scenario: to search.
         config: what is asked for; made of `fields`, which are its own, if left out.
         jobs, pool: number of worker processes, or who runs the simulations instead.
         progress, work: hears how it goes, and gives the metrics of a run.
@@ -221,7 +220,7 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     study.set_attribute(stored.REFUSALS, {number: asdict(one) for number, one in refusals.items()})
     study.set_attribute(stored.REMARKS, remarks)
     study.set_attribute(stored.ENDED, True)
-    return stored.result_of(study, settings, running.table)
+    return stored.result_of(study, running.table)
 
 
 def _expected(settings: Settings, config: SearchConfig) -> int:

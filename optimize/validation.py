@@ -15,8 +15,7 @@ from gridtune.optimize.front.front import ON_FRONT, comparable, front, keeps, wi
 from gridtune.optimize.inference.gaussian_process import posterior_of
 from gridtune.optimize.inference.surrogate_model import coordinates_of, distances, joint_draws, surrogates
 from gridtune.optimize.records.evaluations import Evaluation
-from gridtune.optimize.replication.compare import costs
-from gridtune.optimize.replication.shortlist import promising
+from gridtune.optimize.replication.compare import costs, promising
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.optimize.search_space.space import key
@@ -49,8 +48,9 @@ class Validation:
             while wanted and self._extend(wanted, self.left()):
                 wanted = self._uncertain()
         else:
-            while self._extend(self._on_front(self.fixed), self.left()):
-                pass  # others may be on the front now
+            on_front = front(self.evaluator.archive).on_front
+            while self._extend({key(one.values): self.fixed for one in on_front}, self.left()):
+                on_front = front(self.evaluator.archive).on_front  # others may be there now
         while not all(kept := self._kept()):  # what is best now may break a constraint, too
             left = self.left() if any(kept) else self.spare()
             if not self._extend(self._best(self.fixed or PAIR), left):
@@ -68,8 +68,8 @@ class Validation:
         affordable: dict[str, int] = {}
         for name, count in wanted.items():
             more = {**affordable, name: count}
-            if evaluator.baseline in evaluator.known:
-                more[evaluator.baseline] = max(more.values())
+            if (baseline := evaluator.table.baseline) in evaluator.known:
+                more[baseline] = max(more.values())
             configurations = [evaluator.known[one].values for one in more]
             numbers = [evaluator.validation(count) for count in more.values()]
             if evaluator.cost(configurations, numbers) > left:
@@ -84,10 +84,6 @@ class Validation:
         able = [one for one in comparable(archive) if one.values and feasible(one, archive.constraints)]
         distinct = without_equals(able, archive)
         return [one for one in able if one.number in distinct]
-
-    def _on_front(self, each: int) -> dict[str, int]:
-        """So many runs for the configurations on the front, by what is known so far."""
-        return {key(one.values): each for one in front(self.evaluator.archive).on_front}
 
     def _best(self, each: int) -> dict[str, int]:
         """So many runs for those with the best estimated mean of an objective."""

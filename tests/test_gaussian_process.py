@@ -18,9 +18,15 @@ from gridtune.optimize.inference.noise import (
 )
 from gridtune.optimize.inference.surrogate_model import WIDE, _start, coordinates_of, sampled
 from gridtune.optimize.records.difference import Difference, difference
-from gridtune.optimize.replication.compare import adjusted_means, costs, level, non_dominated, signs
+from gridtune.optimize.replication.compare import (
+    adjusted_means,
+    costs,
+    level,
+    non_dominated,
+    promising,
+    signs,
+)
 from gridtune.optimize.replication.guards import OF_CLASS, TOLERANCE
-from gridtune.optimize.replication.shortlist import promising
 from tests.fronts import COMPLETED, UNFAIR, estimate, evaluation, search
 from tests.saboteurs import worst_loss
 

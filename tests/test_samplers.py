@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.replication.shortlist import promising
+from gridtune.optimize.replication.compare import promising
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.samplers.surrogate import margins_of
 from gridtune.optimize.search_space.parameter import Parameter

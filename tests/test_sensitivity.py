@@ -9,9 +9,8 @@ import pytest
 
 from gridtune.model.metrics.registry import METRICS, Metric
 from gridtune.optimize.commands.sensitivity import sensitivity_text
-from gridtune.optimize.importance.importance import study_sensitivity
 from gridtune.optimize.importance.picture import draw_sensitivity
-from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity, ranked
+from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity, ranked, study_sensitivity
 from gridtune.optimize.importance.simulator_sensitivity import design, simulated_sensitivity
 from gridtune.optimize.report.numbers import path_label
 from gridtune.optimize.runs.stored import SearchResult

@@ -112,7 +112,7 @@ def is_study(subject: str) -> bool:
 
 
 def _of_study(subject: str, wanted: Sequence[str], seed: int, asked: dict[str, Any]) -> Sensitivity:
-    from gridtune.optimize.importance.importance import study_sensitivity
+    from gridtune.optimize.importance.sensitivity import study_sensitivity
     from gridtune.optimize.runs.stored import load
 
     if option := next((name for name, given in asked.items() if given), None):

@@ -40,20 +40,13 @@ SAMPLES = {"morris": 20, "sobol": 128}  # usual numbers
 
 @dataclass(frozen=True)
 class Design:
-    """Configurations to be evaluated, in blocks that count only as a whole.
+    """Configurations to be evaluated, in blocks that count only as a whole."""
 
-    Attributes:
-        method: a key of `METHODS`.
-        blocks: the configurations of each trajectory or base sample.
-        cube: the same in the unit cube, by block, configuration and parameter.
-        seed: of the sample, of the intervals and of the workloads.
-    """
-
-    method: str
+    method: str  # a key of `METHODS`
     space: Space
-    blocks: list[list[Configuration]]
-    cube: Array
-    seed: int
+    blocks: list[list[Configuration]]  # of each trajectory or base sample
+    cube: Array  # the same in the unit cube, by block, configuration and parameter
+    seed: int  # of the sample, of the intervals and of the workloads
 
     def effects(self, outcomes: Array, blocks: Sequence[int]) -> pd.DataFrame:
         """The numbers of each parameter, as SALib gives them; columns are those of `Ranking.effects`.
@@ -61,9 +54,7 @@ class Design:
         Of Morris: `mu_star` is the mean absolute effect of moving a parameter across its whole range, or
         between two choices; `mu` has signs (choices have none), and `sigma` is the standard deviation.
         Of Sobol: shares of the variance, about in [0, 1], alone (`S1`) or in any interaction (`ST`).
-
-        Args:
-            outcomes: of the configurations of these blocks, in their order; not all equal.
+        Outcomes are those of the configurations of these blocks, in their order; not all equal.
         """
         from SALib.analyze import morris, sobol
 
@@ -104,11 +95,24 @@ def design(method: str, space: Space, samples: int | None, seed: int) -> Design:
     Raises:
         ScenarioError: no such method, or an unsuitable number of samples.
     """
+    from SALib.sample import morris, sobol
+
     if method not in SAMPLES:
         raise ScenarioError(f"--method {method}: no such method; there are {', '.join(SAMPLES)}")
     count = SAMPLES[method] if samples is None else samples
+    if method == "morris" and count < 2:
+        raise ScenarioError(f"--samples {count}: Morris' method needs at least 2 trajectories")
+    if method == "sobol" and (count < 2 or count & (count - 1)):
+        below = max(2, 1 << (count.bit_length() - 1))
+        raise ScenarioError(
+            f"--samples {count}: Sobol's sequence needs a power of 2; {below} or {2 * below} would be"
+        )
     draws = np.random.default_rng([seed, 1])
-    cube, shares = (_morris if method == "morris" else _sobol)(space, count, draws)
+    if method == "morris":
+        cube = morris.sample(_problem(space), count, num_levels=LEVELS, seed=draws)
+        shares = _switched(cube, space, count, draws)
+    else:
+        cube = shares = sobol.sample(_problem(space), count, calc_second_order=False, seed=draws)
     blocks = [[space.at(row) for row in block] for block in shares.reshape(count, -1, len(space)).tolist()]
     return Design(method, space, blocks, cube.reshape(count, -1, len(space)), seed)
 
@@ -125,10 +129,7 @@ def simulated_sensitivity(
 ) -> Sensitivity:
     """Which parameters matter, by simulating a design of configurations under common random numbers.
 
-    Samples with a configuration that fails are left out.
-
-    Raises:
-        ScenarioError: configurations that fail leave less than two samples.
+    Samples with a configuration that fails are left out; a `ScenarioError` if that leaves less than two.
     """
     settings = Settings(
         scenario, plan.space, tuple(objectives), plan.method, len(plan.blocks[0]), plan.seed, replications
@@ -171,33 +172,15 @@ def _notes(
     )
 
 
-def _morris(space: Space, samples: int, draws: np.random.Generator) -> tuple[Array, Array]:
-    """Trajectories in the unit cube, and the same with two choices of its own for each."""
-    from SALib.sample.morris import sample
-
-    if samples < 2:
-        raise ScenarioError(f"--samples {samples}: Morris' method needs at least 2 trajectories")
-    cube = sample(_problem(space), samples, num_levels=LEVELS, seed=draws)
+def _switched(cube: Array, space: Space, samples: int, draws: np.random.Generator) -> Array:
+    """Trajectories in the unit cube with two choices of its own for each."""
     shares = cube.copy()
     for j, parameter in enumerate(space):
         if _listed(parameter):
             pairs = _pairs(parameter.size or 1, samples, draws)
             column = cube[:, j].reshape(samples, -1)
             shares[:, j] = np.where(column == column[:, :1], pairs[:, :1], pairs[:, 1:]).ravel()
-    return cube, shares
-
-
-def _sobol(space: Space, samples: int, draws: np.random.Generator) -> tuple[Array, Array]:
-    """Saltelli's sample in the unit cube, twice."""
-    from SALib.sample.sobol import sample
-
-    if samples < 2 or samples & (samples - 1):
-        below = max(2, 1 << (samples.bit_length() - 1))
-        raise ScenarioError(
-            f"--samples {samples}: Sobol's sequence needs a power of 2; {below} or {2 * below} would be"
-        )
-    cube = sample(_problem(space), samples, calc_second_order=False, seed=draws)
-    return cube, cube
+    return shares
 
 
 def _problem(space: Space) -> dict[str, Any]:

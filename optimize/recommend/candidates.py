@@ -27,20 +27,13 @@ ROUNDING = 1e-9  # of squared distances
 
 @dataclass
 class Candidate:
-    """A configuration that may be recommended, and why.
+    """A configuration that may be recommended, and why."""
 
-    Attributes:
-        chosen: objectives that it is the best candidate for.
-        origin: the configuration of the search.
-        sparse: its values with as few changes as suffice.
-        changed: parameters that are changed there, the most effective first.
-    """
-
-    chosen: list[Objective]
+    chosen: list[Objective]  # that it is the best candidate for
     compromise: bool
-    origin: Evaluation
-    sparse: Configuration
-    changed: list[str]
+    origin: Evaluation  # of the search
+    sparse: Configuration  # its values with as few changes as suffice
+    changed: list[str]  # parameters that are changed there, the most effective first
 
 
 def candidates_of(
@@ -48,11 +41,8 @@ def candidates_of(
 ) -> list[Candidate]:
     """The best of each objective, and the compromise, as far as they are better than the baseline.
 
-    Those that are significantly better come first: runs may suffice for one alone.
-
-    Args:
-        sure: whether an objective changes significantly, for the better or not.
-        refusals: what was not recommended, by number.
+    Those that are significantly better come first: runs may suffice for one alone. `sure` says whether an
+    objective changes significantly, for the better or not.
     """
     standing = front.archive.standing
     if standing is None:
@@ -73,8 +63,8 @@ def candidates_of(
         chosen.setdefault(compromise, [])
     made = []
     for at, objectives in list(chosen.items())[:MOST]:
-        values_of = able[at].values
-        made.append(Candidate(objectives, at == compromise, able[at], values_of, subsets.ordered(values_of)))
+        one = able[at]
+        made.append(Candidate(objectives, at == compromise, one, one.values, subsets.ordered(one.values)))
     return sorted(made, key=lambda one: not any(sure(gain, better=True) for gain in gains(front, one.origin)))
 
 
@@ -97,11 +87,7 @@ def _able(front: Front, subsets: Subsets, refusals: Mapping[int, Refusal]) -> li
 def title_of(
     chosen: Sequence[Objective], gained: Sequence[Objective], among: Sequence[Objective], *, compromise: bool
 ) -> str:
-    """What a recommendation improves, and whether it is the compromise.
-
-    Args:
-        chosen, gained, among: objectives for whose sake it was chosen, those that got better, and all.
-    """
+    """What a recommendation improves: of objectives for which it was chosen, that got better, or any."""
     told = [one for one in chosen if one in gained] or ([] if compromise else gained)
     better = [" and ".join(f"{_way(one)} {_called(one, among)}" for one in told)] if told else []
     return ", ".join([*better, *["compromise"] * compromise])

@@ -38,9 +38,8 @@ def harms(baseline: Runs, changed: Runs, objectives: Collection[str]) -> tuple[H
     Failures of what is owed come first, then work that is not done, then times, then unfairness; of each the
     worst first. Many metrics are compared: the paired t-tests keep the false discovery rate of `RATE`.
 
-    Args:
-        baseline, changed: of the same replications. Pairs that are not finite do not count.
-        objectives: names of metrics that are told anyway.
+    Both sides are of the same replications; pairs that are not finite do not count. `objectives` are told
+    anyway.
 
     Source: Y. Benjamini and Y. Hochberg, Controlling the False Discovery Rate, JRSS B 57(1), 1995.
     """

@@ -14,18 +14,12 @@ LEAST_RUNS = LEAST + (2 + TRIES) * LEAST_ELIMINATION  # to find and confirm one 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is done with the runs that are left.
+    """What is done with the runs that are left."""
 
-    Attributes:
-        candidates: that are confirmed.
-        elimination, confirmation: replications of them; 0 if there is none.
-        tries: subsets of each candidate that may be run in the elimination.
-    """
-
-    candidates: int = 0
-    elimination: int = 0
+    candidates: int = 0  # that are confirmed
+    elimination: int = 0  # replications; 0 if there is none
     confirmation: int = 0
-    tries: int = TRIES
+    tries: int = TRIES  # subsets of each candidate that may be run in the elimination
 
     @property
     def runs(self) -> int:
@@ -35,13 +29,10 @@ class Plan:
 
 
 def plan(left: int, candidates: int, each: int, replays: float, *, certain: bool) -> Plan:
-    """As many candidates as runs allow.
+    """As many candidates as the runs that are left of each case allow.
 
-    Args:
-        left: runs of each case that are left.
-        each: runs by which a sparse configuration is evaluated as any other is.
-        replays: runs that the replays of whole logs count as that a candidate still needs.
-        certain: whether one run of a configuration tells all.
+    A candidate still needs `each` runs by which its sparse configuration is evaluated as any other is, and
+    replays of logs that count as `replays` runs. If it is `certain`, one run of a configuration tells all.
     """
     for count in range(candidates, 0, -1):
         room = left - count * each - ceil(count * replays)

@@ -33,15 +33,7 @@ ROUNDS = 3  # in which others are tried where all were refused
 
 
 class Recommender:
-    """Makes recommendations of a front.
-
-    Args:
-        left, replay, overtime: see `Replays`.
-
-    Attributes:
-        refusals: why configurations are not recommended, by number.
-        remarks: why harm may have been missed, a line each.
-    """
+    """Makes recommendations of a front; on `left`, `replay` and `overtime` see `Replays`."""
 
     def __init__(
         self, evaluator: Evaluator, front: Front, left: Callable[[], int], replay: float, overtime: float
@@ -51,9 +43,9 @@ class Recommender:
         self._replays = Replays(evaluator, left, replay, overtime)
         self._aside: list[Candidate] = []  # that break a constraint in the log with all their changes
         self._subsets = Subsets(front, self._settings)
-        self.refusals: dict[int, Refusal] = {}
+        self.refusals: dict[int, Refusal] = {}  # why configurations are not recommended, by number
         self._elimination = Elimination(front, self._subsets, self.refusals)
-        self.remarks: tuple[str, ...] = ()
+        self.remarks: tuple[str, ...] = ()  # why harm may have been missed, a line each
 
     @one_thread()
     def recommend(self) -> tuple[Recommendation, ...]:

@@ -17,28 +17,21 @@ from gridtune.optimize.search_space.space import Configuration, key
 
 
 class Replay(NamedTuple):
-    """What replays of the log say of a configuration.
+    """What replays of the log say of a configuration."""
 
-    Attributes:
-        broken: metrics whose constraints it breaks, or all its gains where each gets worse in a replay; none
-            where a replay failed, None if it keeps all.
-        harmed: metrics that get worse: of a broken guard the wait that is farthest beyond its bound, of lost
-            gains these.
-        remarks: why harm may have been missed.
-    """
-
+    # Metrics whose constraints it breaks, or all its gains where each gets worse in a replay; none where a
+    # replay failed, None if it keeps all.
     broken: tuple[str, ...] | None
+    # Metrics that get worse: of a broken guard the wait farthest beyond its bound, of lost gains these.
     harmed: tuple[Harm, ...] = ()
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # why harm may have been missed
 
 
 class Replays:
-    """Replays whole logs, each once.
+    """Replays whole logs, each once, which counts as `weight` runs; 0 if there is nothing to replay.
 
-    Args:
-        left: gives the runs that may still be done.
-        weight: runs that one replay counts as; 0 if there is nothing to replay.
-        overtime: share of all runs that replays with more jobs may take in any case.
+    `left` gives the runs that may still be done. Replays with more jobs may take a share of all runs
+    (`overtime`) in any case.
     """
 
     def __init__(self, evaluator: Evaluator, left: Callable[[], int], weight: float, overtime: float) -> None:

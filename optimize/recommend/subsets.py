@@ -11,9 +11,11 @@ import numpy as np
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.inference.surrogate_model import Fitted, coordinates_of, distances, joint_draws
 from gridtune.optimize.records.recommendation import Value
-from gridtune.optimize.search_space.baseline import Defaults
+from gridtune.optimize.search_space.parameter import among
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.search_space.space import Configuration
+from gridtune.optimize.search_space.space import Configuration, key
+from gridtune.scenarios.document.path_meaning import meaning
+from gridtune.scenarios.errors import ScenarioError
 
 DIGITS = 2  # of recommended numbers
 KNOWN = 200  # configurations that the surrogate model learns from
@@ -29,11 +31,12 @@ class Subsets:
     def __init__(self, front: Front, settings: Settings) -> None:
         self._front, self._space, self._seed = front, settings.space, settings.seed
         self._baseline: Configuration = {} if settings.baseline is None else settings.baseline.values
-        self._defaults = Defaults(settings.run_in[0].scenario, settings.space, self._baseline)
+        self._scenario = settings.run_in[0].scenario
+        self._defaults: dict[tuple[str, str], Value | None] = {}  # by path and what it exists due to
 
     def kept(self, configuration: Configuration) -> set[str]:
         """Parameters of a configuration that are as if nobody had set them."""
-        before = self._defaults.under(configuration)
+        before = self._unset(configuration)
         return {path for path, value in configuration.items() if before[path] == value}
 
     def before(self, configuration: Configuration, path: str) -> Value | None:
@@ -73,8 +76,34 @@ class Subsets:
 
     def _fallback(self, configuration: Configuration) -> Configuration:
         """What stands where a configuration sets nothing, as near as the space allows."""
-        before = self._defaults.under(configuration)
+        before = self._unset(configuration)
         return {one.path: one.nearest(before[one.path]) for one in self._space}
+
+    def _unset(self, configuration: Configuration) -> dict[str, Value | None]:
+        """What stands where a configuration sets nothing, be it in the space or not; None if nothing does.
+
+        That is what the baseline has, or the default of a policy that only the configuration chooses.
+        """
+        before, found = self._baseline, dict[str, Value | None]()
+        chosen: dict[str, Configuration] = {}  # due to which a parameter exists
+        for parameter in self._space:
+            path, chosen[parameter.path] = parameter.path, {}
+            for one, allowed in parameter.when.items():
+                value = configuration.get(one, found[one])
+                fitting = allowed[0] if value is None or not among(value, allowed) else value
+                chosen[path] |= {**chosen[one], one: fitting}
+            stays = path in before and all(before.get(one) == value for one, value in chosen[path].items())
+            found[path] = before[path] if stays else self._default(path, chosen[path])
+        return found
+
+    def _default(self, path: str, chosen: Configuration) -> Value | None:
+        at = path, key(chosen)
+        if at not in self._defaults:
+            try:
+                self._defaults[at] = meaning(self._scenario.override(chosen), path).value
+            except ScenarioError:  # a policy that takes no defaults
+                self._defaults[at] = None
+        return self._defaults[at]
 
     def rounded(self, configuration: Configuration) -> Configuration:
         """The configuration with its changed numbers rounded to `DIGITS` digits, within their ranges."""

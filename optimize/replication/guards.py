@@ -42,9 +42,7 @@ def excess_losses(configuration: Means, baseline: Means) -> dict[str, float]:
     refused, killed for good, left waiting or never submitted is, however little it is, and so are best-effort
     jobs that were killed and not put back, or whose harvesters have stopped. Nor may a class lose more than
     `OF_CLASS` of its own work, unless that is a single job: serving large jobs would make up for short ones.
-
-    Returns:
-        `EXCESS_LOSS` and, of each class that both have, `EXCESS_LOSS.CLASS`: beyond what a class may lose.
+    `EXCESS_LOSS` is of all, `EXCESS_LOSS.CLASS` of each class that both have.
     """
 
     def more(name: str) -> float:
@@ -79,8 +77,7 @@ def failing(configuration: Means, baseline: Means) -> tuple[str, ...]:
 def excess_waits(configuration: Means, baseline: Means, bounds: Starvation) -> dict[str, float]:
     """By how much a run exceeds the waits that it may have, in seconds; means at most 0 are allowed.
 
-    Returns:
-        `EXCESS_WAIT`, of the worst class, and `EXCESS_WAIT.CLASS` of each (`CLASSES`) that both runs have.
+    `EXCESS_WAIT` is of the worst class, `EXCESS_WAIT.CLASS` of each (`CLASSES`) that both runs have.
     """
     each = waits_beyond(configuration, baseline, bounds)
     worst = max(each.values(), default=0.0)

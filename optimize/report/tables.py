@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Estimate, Objective
-from gridtune.optimize.replication.shortlist import promising
+from gridtune.optimize.replication.compare import promising
 from gridtune.optimize.report.answer import caveats, changes_text, heading
 from gridtune.optimize.report.frame import ON_FRONT, TITLE, Row, rows, texts
 from gridtune.optimize.report.numbers import amount, as_objective, metric_label, setting, with_half

@@ -33,8 +33,6 @@ class Evaluator:
         self.settings, self.table, self.progress = settings, RunTable(settings, study.rows), progress
         self.known: dict[str, Entry] = {}  # what became of each configuration, by its key
         self.notes: list[str] = []  # what a user should know, a line each
-        # Key of the baseline's configuration; empty if it is not evaluated.
-        self.baseline = "" if settings.baseline is None else key(settings.baseline.configuration)
         self.simulated = 0  # runs that were done, rather than looked up
         self._study, self._pool, self._work = study, pool, work
         self._used: set[Place] = set()
@@ -65,7 +63,7 @@ class Evaluator:
     def archive(self) -> Archive:
         """All there is, as plain data."""
         entries = sorted(self.known.values(), key=lambda entry: entry.number)
-        return archive_of(self._study.name, self.settings, entries, len(self.table))
+        return archive_of(self._study.name, self.table, entries)
 
     def cost(self, configurations: Configurations, replications: Numbers) -> int:
         """Runs that configurations would take under these replications, those of the baseline included."""
@@ -172,7 +170,7 @@ class Evaluator:
         self.known[key(entry.values)] = entry
         self._study.add_trial(entry, began, ended)
         if isinstance(entry, Evaluation):
-            if key(entry.values) == self.baseline:
+            if key(entry.values) == self.table.baseline:
                 self._best.baseline = entry
                 cases = self.table.runs(one, range(entry.replications))
                 if entry.replications > 1 and all(len({str(run) for run in runs}) == 1 for runs in cases):

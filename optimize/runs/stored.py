@@ -40,25 +40,23 @@ class SearchResult:
     trials: Mapping[int, FrozenTrial] = field(default_factory=dict, compare=False)  # by number
 
 
-def archive_of(name: str, settings: Settings, entries: Sequence[Entry | None], runs: int) -> Archive:
+def archive_of(name: str, table: RunTable, entries: Sequence[Entry | None]) -> Archive:
     """All that a search has evaluated as plain data, without recommendations; see `Archive`."""
-    evaluations = tuple(entry for entry in entries if isinstance(entry, Evaluation))
-    baseline = settings.baseline
-    mark = None if baseline is None else key(baseline.configuration)
+    settings, evaluations = table.settings, tuple(one for one in entries if isinstance(one, Evaluation))
     return Archive(
         study=name,
         scenario=settings.scenario.name,
         objectives=settings.objectives,
         evaluations=evaluations,
-        failed=tuple(entry for entry in entries if isinstance(entry, Failed)),
+        failed=tuple(one for one in entries if isinstance(one, Failed)),
         seed=settings.seed,
         replications=settings.replications,
         cases=tuple(case.name for case in settings.cases),
         robust=settings.robust,
         constraints=settings.constraints,
-        baseline=next((one.number for one in evaluations if key(one.values) == mark), None),
-        present={} if baseline is None else baseline.values,
-        simulated=runs,
+        baseline=next((one.number for one in evaluations if key(one.values) == table.baseline), None),
+        present={} if settings.baseline is None else settings.baseline.values,
+        simulated=len(table),
     )
 
 
@@ -67,7 +65,7 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
     found = read_study(study, name, skip_broken=skip_broken)
     settings = settings_of(found.settings, study)
     with _understood(study):
-        archive = result_of(found, settings, RunTable(settings, found.runs))
+        archive = result_of(found, RunTable(settings, found.runs))
     notes = found.notes
     if not found.attributes.get(ENDED):
         count = len(archive.evaluations) + len(archive.failed)
@@ -78,7 +76,7 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
     return SearchResult(settings, archive, notes, trials=found.trials)
 
 
-def result_of(study: OpenStudy | StoredStudy, settings: Settings, table: RunTable) -> Archive:
+def result_of(study: OpenStudy | StoredStudy, table: RunTable) -> Archive:
     """What a search has found, as far as it has come, from its trials, attributes and table of runs."""
     entries: list[Entry | None] = []
     for number, trial in sorted(study.trials.items()):
@@ -86,7 +84,7 @@ def result_of(study: OpenStudy | StoredStudy, settings: Settings, table: RunTabl
         entries.append(table.entry(number, values) if failure is None else Failed(number, values, failure))
     kept = study.attributes
     return replace(
-        archive_of(study.name, settings, entries, len(table)),
+        archive_of(study.name, table, entries),
         recommendations=RECOMMENDED.validate_python(kept.get(RECOMMENDATIONS, ())),
         refusals=REFUSED.validate_python(kept.get(REFUSALS, {})),
         remarks=tuple(kept.get(REMARKS, ())),

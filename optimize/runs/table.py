@@ -22,6 +22,7 @@ from gridtune.scenarios.execution.replicate import Metrics, Task
 
 FIRST_VALIDATION = HELD_OUT
 FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATION + 2000
+UNSET = key({})  # the baseline's, in places
 Entry = Evaluation | Failed
 Measured = Mapping[str, float]  # what a run gave, by metric
 
@@ -29,7 +30,7 @@ Measured = Mapping[str, float]  # what a run gave, by metric
 class Place(NamedTuple):
     """Which run."""
 
-    name: str  # key of the configuration; that of no values at all for the baseline
+    name: str  # key of the configuration; `UNSET` for the baseline
     case: str  # name of it
     replication: int
 
@@ -42,8 +43,8 @@ class RunTable:
         self._loss, self._waits = (one in settings.constraints for one in (NO_MORE_LOSS, NO_STARVATION))
         self.guarded = self._loss or self._waits  # each run is compared with the baseline's of equal numbers
         self._cases = {case.name: case for case in settings.run_in}
-        self._baseline = key({})
-        self._same = self._baseline if settings.baseline is None else key(settings.baseline.configuration)
+        # Key of the baseline's configuration; empty if it is not evaluated.
+        self.baseline = "" if settings.baseline is None else key(settings.baseline.configuration)
         self._known = self.given(rows)
 
     def given(self, rows: Iterable[Run]) -> dict[Place, Measured]:
@@ -54,7 +55,7 @@ class RunTable:
     def name(self, configuration: Mapping[str, Value]) -> str:
         """The key of a configuration; what sets nothing else than the baseline is the baseline."""
         found = key(configuration)
-        return self._baseline if found == self._same else found
+        return UNSET if found == self.baseline else found
 
     def __len__(self) -> int:
         return len(self._known)
@@ -75,7 +76,7 @@ class RunTable:
     def task(self, place: Place, configuration: Configuration) -> Task:
         """The run at a place of a configuration; the baseline's sets nothing."""
         case = self._cases[place.case]
-        values = {} if place.name == self._baseline else configuration
+        values = {} if place.name == UNSET else configuration
         return Task(case.scenario, values, case.seed, place.replication)
 
     def had(self, configuration: Configuration, first: int = 0, among: Container[Place] | None = None) -> int:
@@ -123,7 +124,7 @@ class RunTable:
     def _compared(self, place: Place) -> dict[str, float]:
         run = dict(self._known[place])
         # Where the baseline fails it loses everything that there is, and no configuration can lose more.
-        baseline = self._known.get(place._replace(name=self._baseline), run | {"lost_fraction": 1.0})
+        baseline = self._known.get(place._replace(name=UNSET), run | {"lost_fraction": 1.0})
         losses = excess_losses(run, baseline) if self._loss else {}
         if not self._waits:
             return run | losses

@@ -30,27 +30,16 @@ MANY = 1000  # evaluations from which on proposals of the surrogate take longer 
 
 @dataclass(eq=False)
 class Sampler(ABC):
-    """Proposes configurations.
-
-    Args:
-        space: what may be varied.
-        objectives: what is traded off.
-        seed: of its random choices; non-negative.
-        batch: configurations that it proposes at once, from `least_batch` on; up to `most_batch` unless it is
-            asked for more.
-
-    Raises:
-        ScenarioError: the batch is too small for it.
-    """
+    """Proposes configurations; a `ScenarioError` if it cannot propose so few at once."""
 
     name: ClassVar[str]  # by which it is chosen
     title: ClassVar[str]  # one line for users
     least_batch: ClassVar[int] = 1
-    most_batch: ClassVar[int] = 32
+    most_batch: ClassVar[int] = 32  # unless it is asked for more
     space: Space
     objectives: Sequence[Objective]
-    seed: int
-    batch: int
+    seed: int  # of its random choices; non-negative
+    batch: int  # configurations that it proposes at once
 
     def __post_init__(self) -> None:
         if self.batch < self.least_batch:

@@ -38,8 +38,7 @@ from gridtune.optimize.inference.surrogate_model import (
     surrogates,
 )
 from gridtune.optimize.records.evaluations import Value
-from gridtune.optimize.replication.compare import Array, non_dominated, signs
-from gridtune.optimize.replication.shortlist import promising
+from gridtune.optimize.replication.compare import Array, non_dominated, promising, signs
 from gridtune.optimize.samplers.base import Result, Sampler, register
 from gridtune.optimize.search_space.constraints import Excesses
 from gridtune.optimize.search_space.space import Configuration, key
@@ -128,7 +127,11 @@ class Surrogate(Sampler):
             values[broken] = values[broken].clip(np.median(values[able], axis=0), values[able].max(axis=0))
             values = np.column_stack([values, margins])
         front = [int(able[at]) for at in non_dominated(values[able, : len(self.objectives)])]
-        used = self._used(len(values), front)
+        used = list(range(len(values)))
+        if len(used) > KNOWN:
+            others = np.setdiff1d(used, front)
+            more = self._rng.choice(others, max(0, KNOWN - len(front)), replace=False)
+            used = sorted([*front, *more.tolist()])
         self._known, self._values = [configurations[at] for at in used], values[used]
         self._front = [used.index(at) for at in front]
         fits = len(self._models) == values.shape[1] and all(
@@ -171,14 +174,6 @@ class Surrogate(Sampler):
         path, category = rarest
         some = [self._with(path, category, one) for one in self._candidates() if path in one]
         return self._best(self._new(some), 1)
-
-    def _used(self, count: int, front: Sequence[int]) -> list[int]:
-        """Positions of configurations that the model rests on."""
-        if count <= KNOWN:
-            return list(range(count))
-        others = np.setdiff1d(np.arange(count), front)
-        more = self._rng.choice(others, max(0, KNOWN - len(front)), replace=False)
-        return sorted([*front, *more.tolist()])
 
     def _new(self, configurations: Sequence[Configuration]) -> list[Configuration]:
         """Configurations that were not evaluated, each once; random ones if there are none."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.search_space.cases import Case
-from gridtune.optimize.search_space.parameter import among, same
-from gridtune.optimize.search_space.space import Configuration, Space, key
+from gridtune.optimize.search_space.parameter import same
+from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
@@ -45,40 +45,6 @@ def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) ->
         if not _unchanged(case.scenario, values)
     ]
     return Baseline({} if notes else dict(values), values, tuple(notes))
-
-
-class Defaults:
-    """What stands for each parameter where a configuration does not set it.
-
-    That is what the baseline has (`values`), or the default of a policy that only the configuration chooses.
-    """
-
-    def __init__(self, scenario: Scenario, space: Space, values: Configuration) -> None:
-        self._scenario, self._space, self._values = scenario, space, values
-        self._known: dict[tuple[str, str], Value | None] = {}
-
-    def under(self, configuration: Configuration) -> dict[str, Value | None]:
-        """Values by path, be they in the space or not; None where there is no default."""
-        before, found = self._values, dict[str, Value | None]()
-        chosen: dict[str, Configuration] = {}  # due to which a parameter exists
-        for parameter in self._space:
-            path, chosen[parameter.path] = parameter.path, {}
-            for one, allowed in parameter.when.items():
-                value = configuration.get(one, found[one])
-                fitting = allowed[0] if value is None or not among(value, allowed) else value
-                chosen[path] |= {**chosen[one], one: fitting}
-            stays = path in before and all(before.get(one) == value for one, value in chosen[path].items())
-            found[path] = before[path] if stays else self._default(path, chosen[path])
-        return found
-
-    def _default(self, path: str, chosen: Configuration) -> Value | None:
-        at = path, key(chosen)
-        if at not in self._known:
-            try:
-                self._known[at] = meaning(self._scenario.override(chosen), path).value
-            except ScenarioError:  # a policy that takes no defaults
-                self._known[at] = None
-        return self._known[at]
 
 
 def starting_configurations(

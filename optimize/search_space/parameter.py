@@ -113,11 +113,9 @@ def within_parts(
 ) -> dict[str, Parameter]:
     """Parameters as they are searched, by path: those of a component that is varied exist while it is on.
 
-    Those of components that are off are left out, and those that only exist beside them. So no two
-    configurations set the same scenario. A table that several varied components keep on counts as one.
-
-    Raises:
-        ScenarioError: a parameter that was asked for, or every parameter, belongs to components that are off.
+    Those of components that are off are left out, and those that only exist beside them; a `ScenarioError`
+    if one of them was asked for, or none is left. So no two configurations set the same scenario. A table
+    that several varied components keep on counts as one.
     """
     found: dict[str, Parameter] = {}
     for path, parameter in parameters.items():

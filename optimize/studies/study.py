@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import optuna
-from optuna.storages import BaseStorage, InMemoryStorage, JournalStorage
+from optuna.storages import InMemoryStorage, JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 from optuna.trial import TrialState, create_trial
 from sqlalchemy import URL
@@ -185,21 +185,20 @@ def _check_name(name: str) -> None:
 
 def _opened(place: URL | Path, called: str, name: str, stack: ExitStack) -> Storage:
     """A storage to write to, which is held until the stack ends."""
-    storage: BaseStorage
-    table: FileTable | DatabaseTable
     if isinstance(place, URL):
         held = f"{called}: another search is writing the study {name}"
         stack.enter_context(databases.holding(place, name, held))
         database = databases.open_for_writing(place)
-        storage, table = database, DatabaseTable(database.engine, called)
+        storage = Storage(called, database, DatabaseTable(database.engine, called))
     else:
         place.parent.mkdir(parents=True, exist_ok=True)
         held = f"{place}: another search is writing it"
         stack.enter_context(closing(databases.writer_of(place, "", held)))
-        storage, table = _journal(place), FileTable(table_beside(place))
-    stack.enter_context(closing(table))
-    stack.callback(storage.remove_session)
-    return Storage(called, storage, table)
+        storage = Storage(called, _journal(place), FileTable(table_beside(place)))
+    assert storage.table is not None
+    stack.enter_context(closing(storage.table))
+    stack.callback(storage.optuna.remove_session)
+    return storage
 
 
 def _journal(path: Path) -> JournalStorage:
