@@ -1,12 +1,16 @@
 """A search that was interrupted or killed goes on where it was, and ends as if nothing had happened."""
 
+import importlib
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import pytest
 from optuna.storages.journal import JournalFileBackend
 
+from gridtune.model.metrics.custom import exactly
+from gridtune.model.policy import unregister
 from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.runs import stored
 from gridtune.optimize.search import search
@@ -120,6 +124,53 @@ def test_a_study_is_not_resumed_as_something_else(scenario, tmp_path, options, m
     run(scenario, out=tmp_path, budget=12)
     with pytest.raises(ScenarioError, match=f"cannot be resumed: {message}"):
         run(scenario, out=tmp_path, resume=True, **options)
+
+
+OWN = """
+from dataclasses import dataclass
+import gridtune as gt
+
+@gt.metric("own_delay", unit="s", direction="minimize")
+def own_delay(run):
+    "A delay."
+    return 1.0
+
+@gt.policies.register("retry", "own-wait")
+@dataclass(frozen=True)
+class OwnWait(gt.policies.Retry):
+    "A wait."
+    first: float = gt.policies.parameter(2.0, help="the first", unit="s")
+    def wait(self, failures: int) -> float:
+        return self.first * 3.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ("return 1.0", "return 1.0  # s", None),
+        ("return 1.0", "return 1.5", "the metric own_delay"),
+        ("* 3.0", "* 3.5", "the retry policy own-wait"),
+        ("(2.0", "(2.5", "the retry policy own-wait"),
+    ],
+)
+def test_a_study_is_not_resumed_with_other_definitions_of_the_program(
+    scenario, tmp_path, monkeypatch, old, new, changed
+):
+    monkeypatch.syspath_prepend(tmp_path)
+    path = tmp_path / "own_definitions.py"
+    path.write_text(OWN)
+    with exactly(()):
+        own = importlib.import_module(path.stem)
+        try:
+            run(scenario, out=tmp_path / "out", budget=3)
+            path.write_text(OWN.replace(old, new) + "# longer\n")
+            importlib.reload(own)
+            with pytest.raises(ScenarioError, match=f"{changed} changed$") if changed else nullcontext():
+                run(scenario, out=tmp_path / "out", budget=4, resume=True)
+        finally:
+            unregister(path.stem)
+            del sys.modules[path.stem]
 
 
 @pytest.mark.long

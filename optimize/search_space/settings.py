@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from inspect import getsource, isfunction
+from textwrap import dedent
 from typing import Any
 
 from pydantic import TypeAdapter
 
+from gridtune.model.metrics.custom import in_process
 from gridtune.model.metrics.registry import ALWAYS, METRICS
 from gridtune.model.metrics.summary import measured
+from gridtune.model.plugins import PREFIX, digest
+from gridtune.model.policy import policies
 from gridtune.optimize.records.evaluations import Constraint, Objective
 from gridtune.optimize.search_space.baseline import Baseline
 from gridtune.optimize.search_space.cases import MEAN, Case, Stored
@@ -61,13 +68,18 @@ class Settings:
 
     def as_json(self) -> dict[str, Any]:
         """For storing and comparing."""
-        return dict(json.loads(json.dumps(STORED.dump_python(self), default=str)))
+        made = STORED.dump_python(self) | {"definitions": definitions()}
+        return dict(json.loads(json.dumps(made, default=str)))
 
     def differences(self, stored: Mapping[str, Any]) -> list[str]:
         """In what a stored study is about something else."""
         settings = self.as_json()
         mine, theirs = _parts(settings), _parts(stored)
         changed = [name for name in mine if mine[name] != theirs[name]]
+        known = stored.get("definitions", {})
+        changed += [
+            f"the {name}" for name, code in settings["definitions"].items() if known.get(name, code) != code
+        ]
         named = ("the scenario", "the space")
         paths = [path for name in named for path, _ in changes(theirs[name], mine[name])]
         where = f" ({', '.join(paths[:NAMED])}{', …' if paths[NAMED:] else ''})" if paths else ""
@@ -80,6 +92,28 @@ class Settings:
 
 
 STORED = TypeAdapter(Settings)
+
+
+def definitions() -> dict[str, str]:
+    """SHA-256 of the code (without comments) of metrics and policies of the program and of other packages.
+
+    Of a policy that is the code of its own methods, with the defaults of its parameters.
+    """
+    own: dict[str, list[Any]] = {f"metric {one.name}": [one.function] for one in in_process()}
+    for policy in policies():
+        if not policy.__module__.startswith(("gridtune.", PREFIX)):
+            parameters = fields(policy) if is_dataclass(policy) else ()
+            methods = filter(isfunction, vars(policy).values())
+            own[f"{policy.family} policy {policy.kind}"] = [*methods, *parameters]
+    return {name: digest("\n".join(map(_code, parts)).encode()) for name, parts in own.items()}
+
+
+def _code(part: Any) -> str:
+    if isinstance(part, Field):
+        return part.name if part.default is MISSING else f"{part.name} = {part.default!r}"
+    with suppress(OSError, TypeError, SyntaxError):  # what was typed at a prompt has no file
+        return ast.unparse(ast.parse(dedent(getsource(part))))
+    return ""
 
 
 def _parts(settings: Mapping[str, Any]) -> dict[str, Any]:
