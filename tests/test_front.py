@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gridtune.optimize.explanation.explain import find_configuration
 from gridtune.optimize.front.changes import bearable, gains
 from gridtune.optimize.front.front import front, hypervolume, keeps, reference_point, without_equals
-from gridtune.optimize.records.difference import Change, Difference, difference
+from gridtune.optimize.records.difference import Change, Difference, Objective, difference
 from gridtune.optimize.records.evaluations import Constraint
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.report.pictures.draw import growth
@@ -277,6 +277,14 @@ def test_up_to_half_of_the_baselines_value_more_is_bearable():
     assert not any(bearable(front(archive(TWO, (10, 100))), one) for one in found.members), (
         "nothing to compare"
     )
+
+
+def test_of_a_logarithm_half_of_what_it_is_of_is_bearable():
+    slow = Objective("slowdown_mean_log", "minimize")
+    found = front(archive((slow, UNFAIR), (2.0, 9), (2.17, 8), (2.18, 7), (0.1, 10), baseline=0))
+    assert [one.number for one in found.members if bearable(found, one)] == [3, 0, 1], "1.48 and 1.51 times"
+    found = front(archive((slow, UNFAIR), (0.01, 9), (0.1, 8), baseline=0))
+    assert all(bearable(found, one) for one in found.members), "a fifth more"
 
 
 def test_what_may_be_chance_is_bearable():

@@ -87,13 +87,16 @@ class Front:
     def unbearable(self, one: Change) -> bool:
         """Whether an objective gets worse: significantly, and by more than half of the baseline's value.
 
-        Where that is 0, or below the resolution, by more than half of the range over all configurations.
+        Where that is 0, or below the resolution, by more than half of the range over all configurations. Of a
+        logarithm the value is what it is the logarithm of.
         """
-        size = abs(one.start)
-        if size <= one.metric.resolution:
+        size, gap = abs(one.start), abs(one.difference.mean)
+        if one.metric.logarithm:
+            size, gap = 1.0, 10**gap - 1
+        elif size <= one.metric.resolution:
             at = self.objectives.index(one.metric)
             size = float(np.ptp([row[at] for row in self.means.values()]))
-        return one.significant and not one.better and abs(one.difference.mean) > BEARABLE * size
+        return one.significant and not one.better and gap > BEARABLE * size
 
 
 def front(archive: Archive) -> Front:

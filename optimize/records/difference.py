@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from gridtune.model.metrics.labels import label
 from gridtune.scenarios.execution.replicate import Summary
 
 Verdict = Literal["equal", "clearly", "probably", "unsure", "unknown"]
@@ -23,6 +24,11 @@ class Objective:
     direction: Literal["minimize", "maximize"]  # which way is better
     unit: str = ""
     resolution: float = 0.0  # least difference that means anything, in the unit; 0 if any does
+
+    @property
+    def logarithm(self) -> bool:
+        """Whether its values are decimal logarithms."""
+        return label(self.name).detail.startswith("log10")
 
 
 @dataclass(frozen=True)

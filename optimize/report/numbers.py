@@ -125,22 +125,17 @@ def change(gap: Difference, baseline: float, metric: Objective) -> str:
     return relative(gap.mean, baseline, metric) + ("" if gap.low is not None else f" {UNKNOWN}")
 
 
-def is_logarithm(metric: Objective) -> bool:
-    """Whether the values of a metric are decimal logarithms."""
-    return label(metric.name).detail.startswith("log10")
-
-
 def plain(metric: Objective) -> Objective:
     """What a logarithm is the logarithm of, as people know that; any other metric itself."""
     stem = metric.name.removesuffix("_log")
-    return replace(metric, name=stem) if is_logarithm(metric) and stem in METRICS else metric
+    return replace(metric, name=stem) if metric.logarithm and stem in METRICS else metric
 
 
 def relative(difference: float, baseline: float, metric: Objective) -> str:
     """A difference in per cent of the baseline (of what a logarithm is of), in points, or as it is."""
     if label(metric.name).percent:
         return f"{_signed(100 * difference)} points"
-    logarithm = is_logarithm(metric)
+    logarithm = metric.logarithm
     if baseline <= 0 and not logarithm:
         return human_difference(difference, None, metric.unit, metric.name)
     share = 10**difference - 1 if logarithm else difference / baseline

@@ -11,7 +11,7 @@ from gridtune.optimize.front.front import Front, keeps
 from gridtune.optimize.records.difference import Objective
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Archive, Constraint, Evaluation
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation, Value, much
-from gridtune.optimize.report.numbers import MANY, amount, is_logarithm, plain, relative
+from gridtune.optimize.report.numbers import MANY, amount, plain, relative
 from gridtune.optimize.search_space.constraints import excesses, feasible, violation
 from gridtune.plain_text import counted, escaped
 
@@ -147,7 +147,7 @@ def all_harms(one: Recommendation) -> list[Harm]:
     for change in one.objectives.values():
         start, to, metric, gap = change.start, change.to, change.metric, change.difference
         low, high = (to - start if end is None else end for end in (gap.low, gap.high))
-        if is_logarithm(metric):
+        if metric.logarithm:
             low, high = (10 ** (start + end) - 10**start for end in (low, high))
             start, to, metric = 10**start, 10**to, plain(metric)
         worse = change.significant and not change.better and much(start, to - start)
