@@ -318,6 +318,8 @@ def test_the_reason_is_told_where_nothing_is_recommended():
     assert "--resume" in why_none(better)
     assert "significantly better than the baseline, but" in why_none(better)
     assert "no baseline" in why_none(plain((0.5, 10.0)))
+    broke = plain((0.5, 10.0), failed=(Failed(0, {}, "broke"),), present={"client.n_submit": 3})
+    assert why_none(broke).startswith("The baseline failed (broke), so nothing could be compared")
     none = front(Archive("s", "s", THREE, (), (Failed(0, {}, "broke"),)))
     assert "could be evaluated" in why_none(none)
     assert caveats(none) == ["Failed: 1 of 1 configurations, e.g. broke"]
