@@ -84,6 +84,11 @@ class Grid(mesa.Model):
         """The current simulated time in seconds."""
         return self.agenda.now
 
+    @property
+    def judged(self) -> float:
+        """The time (s) up to which it is known what happens: infinite once nothing ever will again."""
+        return self.now if self.running or self.horizon < inf else inf
+
     def step(self) -> None:
         """Advance by one `step_length` and fire everything due up to and including its end.
 

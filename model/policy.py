@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import cache, lru_cache
 from importlib.metadata import entry_points
+from inspect import signature
 from math import inf
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -23,6 +24,9 @@ from gridtune.plain_text import hidden
 
 class PolicyError(ValueError):
     """A policy was named or given parameters that do not exist or do not fit."""
+
+
+_bases: dict[str, list[type]] = {}  # by family
 
 
 class Policy:
@@ -37,6 +41,11 @@ class Policy:
     family: ClassVar[str] = ""
     kind: ClassVar[str] = ""
     source: ClassVar[str] = ""
+
+    def __init_subclass__(cls, *, family: str = "", **others: Any) -> None:
+        super().__init_subclass__(**others)
+        if family:  # a base class, of which all policies of the family are
+            _bases.setdefault(family, []).append(cls)
 
 
 P = TypeVar("P", bound=type[Policy])
@@ -135,7 +144,8 @@ def register(family: str, kind: str, *, source: str = "") -> Callable[[P], P]:
         A decorator that returns the class unchanged.
 
     Raises:
-        PolicyError: no such family, a control character in the name, or another class has taken it.
+        PolicyError: no such family, a control character in the name, another class has taken it, or the class
+            has not the family's base class or not all of its methods.
 
     Example:
         >>> @gt.policies.register("retry", "after-a-minute")
@@ -151,6 +161,7 @@ def register(family: str, kind: str, *, source: str = "") -> Callable[[P], P]:
         raise PolicyError(f"{family} policy {fault}")
 
     def enter(cls: P) -> P:
+        _check_class(cls, family, kind)
         known = _registry[family].get(kind)
         cls.family, cls.kind, cls.source = family, kind, source
         if known is None or (known.__module__, known.__qualname__) == (cls.__module__, cls.__qualname__):
@@ -160,6 +171,26 @@ def register(family: str, kind: str, *, source: str = "") -> Callable[[P], P]:
         return cls
 
     return enter
+
+
+def _check_class(cls: type, family: str, kind: str) -> None:
+    """Make sure that a class is what its family expects.
+
+    Raises:
+        PolicyError: it has another base class, or lacks a method.
+    """
+    bases = _bases.get(family, [Policy])
+    if not (isinstance(cls, type) and issubclass(cls, tuple(bases))):
+        wanted = " or ".join(f"gt.policies.{base.__name__}" for base in bases)
+        raise PolicyError(f"{family} policy {kind}: {_name(cls)} is no subclass of {wanted}")
+    lacking = [name for name in dir(cls) if getattr(getattr(cls, name), "__isabstractmethod__", False)]
+    if lacking:
+        methods = [f"{name}({', '.join(signature(getattr(cls, name)).parameters)})" for name in lacking]
+        raise PolicyError(f"{family} policy {kind}: {_name(cls)} lacks the method {' and '.join(methods)}")
+
+
+def _name(cls: object) -> str:
+    return getattr(cls, "__name__", f"{cls!r:.50}")
 
 
 def unregister(module: str) -> None:
@@ -247,9 +278,8 @@ def load_installed() -> None:
 def declared(cls: type[Policy]) -> tuple[dict[str, dataclasses.Field[Any]], dict[str, Any]]:
     """The parameters of a policy and their types, by name."""
     if not dataclasses.is_dataclass(cls):
-        raise PolicyError(
-            f"{cls.family} policy {cls.kind}: is no dataclass; put @dataclass(frozen=True) above it"
-        )
+        name = f"{cls.family} policy {cls.kind}" if cls.kind else f"class {cls.__name__}"
+        raise PolicyError(f"{name}: is no dataclass; put @dataclass(frozen=True) above it")
     try:
         return {field.name: field for field in dataclasses.fields(cls)}, _types(cls)
     except Exception as error:

@@ -71,6 +71,7 @@ class Record:
         signals: sampled values as (time in s, name, value).
         message_bin: width of the bins in which messages are counted, s.
         journal: transitions of jobs as (time, event, job, site, node), or None if not wanted.
+        make_job: makes the jobs; `shown_job` where a user's own policy sees them.
         reckonings: what measures work out together while a run is summed up, by what it is; None at all other
             times.
         counters: named counts that actors keep (`killed_by_mandatory`, …).
@@ -101,6 +102,7 @@ class Record:
     log_ids: dict[int, int] = field(default_factory=dict)
     sites: Mapping[str, int] = field(default_factory=dict)
     journal: Journal | None = None
+    make_job: Callable[..., Job] = Job
     reckonings: dict[object, Any] | None = None
     _counted: Counter[tuple[str, str, int]] = field(default_factory=Counter, init=False)
     _noted: list[tuple[str, str, float, int]] = field(default_factory=list, init=False)  # not yet counted
@@ -130,7 +132,7 @@ class Record:
         """Create a job and remember it; see `Job` for the facts."""
         jobs = self.jobs
         # By position, and the facts by name: handed on as a dictionary they would cost as much as the rest.
-        job = Job(
+        job = self.make_job(
             len(jobs) + 1, user, submit, runtime, kind, mandatory, priority, processors, estimate, deadline,
             group, data, self.journal,
         )  # fmt: skip
@@ -142,9 +144,8 @@ class Record:
 
         Its id is negative.
         """
-        job = Job(
-            -1 - len(self.placeholders), user, submit, inf, estimate=estimate, journal=self.journal, **facts
-        )
+        key = -1 - len(self.placeholders)
+        job = self.make_job(key, user, submit, inf, estimate=estimate, journal=self.journal, **facts)
         self.placeholders.append(job)
         return job
 

@@ -113,6 +113,20 @@ def test_what_is_no_number_is_refused(tmp_path, value):
         scenario.run()
 
 
+@pytest.mark.parametrize("value", [1e308, -1e200, 2e18])
+def test_a_number_of_which_no_means_can_be_formed_is_refused(tmp_path, value):
+    source = f"import gridtune as gt\ngt.metric('mine', unit='', direction='minimize')(lambda run: {value})\n"
+    scenario = load(written(tmp_path, source), allow_plugins=True)
+    with pytest.raises(ScenarioError, match=r"metric mine \(.*mine\.py\): returned .*; the limit is 1e\+18"):
+        scenario.run()
+
+
+@pytest.mark.parametrize("value", ["1e18", "float('inf')"])
+def test_a_number_at_the_limit_or_an_infinite_one_is_not_refused(tmp_path, value):
+    source = f"import gridtune as gt\ngt.metric('mine', unit='', direction='minimize')(lambda run: {value})\n"
+    assert load(written(tmp_path, source), allow_plugins=True).run()["mine"] >= 1e18
+
+
 @pytest.mark.parametrize(
     ("call", "problem"),
     [

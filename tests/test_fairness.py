@@ -171,3 +171,10 @@ def test_quantiles_are_numpys(count):
     ordered = sorted(np.random.default_rng(count).normal(size=count).tolist())
     for share in (0.0, 0.1, 0.5, 0.9, 0.95, 1.0):
         assert quantile(ordered, share) == pytest.approx(np.quantile(ordered, share))
+
+
+def test_what_only_rounding_leaves_between_users_is_no_unfairness():
+    nearly = [0.1 + 0.2, 0.3] * 3
+    assert unfairness(nearly) == spread(nearly) == 0.0
+    assert unfairness([1.0, 1.0 - 1e-9]) == pytest.approx(1e-9)
+    assert unfairness([inf, 1.0]) == inf

@@ -13,13 +13,16 @@ from gridtune.model.harvest.control import Decision
 from gridtune.model.harvest.submission import Tap
 from gridtune.model.job import Job
 from gridtune.model.middleware.matching import RoundRobin
-from gridtune.model.middleware.retrying import Limited
+from gridtune.model.middleware.retrying import ByFailures, Limited
 from gridtune.model.middleware.routing import LeastDepth
 from gridtune.model.policy import PolicyError
+from gridtune.model.prediction.run_times import LastRuns
 from gridtune.model.wms.arbitration import DeadlineFair
 from gridtune.model.wms.ranking import LeastTraversalTime
 from gridtune.scenarios import load, simulate
 
+LAST_RUNS = {"workload.log.last": 300, "site.cluster.prediction": "last-runs"}
+SHUNNING = {"middleware.blacklist": "failures"}
 PILOTS, PULL = {"middleware.kind": "pilot"}, {"middleware.kind": "pull"}
 
 
@@ -83,20 +86,24 @@ def partly_nan(self, advert, job, ranks=cycle([0.0, float("nan")])):  # noqa: B0
     return next(ranks)
 
 
+def in_debt(self, reading, memory):
+    return Decision(-2.0, memory)
+
+
 def endless(self, reading, memory):
     return Decision(float("inf"), memory)
 
 
 CASES = [
-    (Easy, "starts", overbooked, "batch/replay", {"workload.log.last": 300}, "do not fit together"),
-    (Easy, "starts", twice, "batch/replay", {"workload.log.last": 300}, "do not wait"),
+    (Easy, "starts", overbooked, "batch/replay", {"workload.log.last": 300}, "but 0 of .* free processors"),
+    (Easy, "starts", twice, "batch/replay", {"workload.log.last": 300}, "starts job .* twice"),
     (RoundRobin, "match", a_task_that_does_not_fit, "dirac/dedicated", PILOTS, "does not fit"),
     (RoundRobin, "match", a_task_that_runs_already, "dirac/dedicated", PILOTS, "does not wait"),
     (RoundRobin, "match", a_task_that_runs_already, "dirac/dedicated", PULL, "does not wait"),
     (LeastDepth, "choose", elsewhere, "dirac/dedicated", {"middleware.kind": "push"}, "does not accept"),
     (Ethic, "front", another_servers_request, "diet/day-regular", {"workload.count": 2}, "does not wait at"),
     (EthicDispatch, "setup", no_such_server, "diet/day-regular", {"workload.count": 2}, "other than the"),
-    (Easy, "starts", copies, "batch/replay", {"workload.log.last": 300}, "do not wait"),
+    (Easy, "starts", copies, "batch/replay", {"workload.log.last": 300}, "does not wait"),
     (RoundRobin, "match", a_copy_of_a_task, "dirac/dedicated", PILOTS, "does not wait"),
     (Ethic, "front", a_copy, "diet/day-regular", {"workload.count": 2}, "does not wait at"),
     (Ethic, "front", lambda *_: 7, "diet/day-regular", {"workload.count": 2}, "does not wait at"),
@@ -110,6 +117,14 @@ CASES = [
     (LeastTraversalTime, "rank", partly_nan, "egee/plain", {}, "ranks by nan"),
     (LeastTraversalTime, "rank", lambda *_: float("nan"), "egee/plain", {}, "ranks by nan"),
     (DeadlineFair, "choose", lambda *_: -1, "egee/portal", {}, "none of those who wait"),
+    (LeastTraversalTime, "rank", lambda *_: "x", "egee/plain", {}, "ranks by 'x', which is no number"),
+    (LeastTraversalTime, "rank", lambda *_: None, "egee/plain", {}, "ranks by None, which is no number"),
+    (LastRuns, "runtime", lambda *_: float("nan"), "batch/replay", LAST_RUNS, "predicts a run time of nan s"),
+    (LastRuns, "runtime", lambda *_: -1.0, "batch/replay", LAST_RUNS, "predicts a run time of -1.0 s"),
+    (LastRuns, "corrected", lambda *_: float("nan"), "batch/replay", LAST_RUNS, "corrects .* to nan s"),
+    (ByFailures, "shun", lambda *_: float("nan"), "dirac/deteriorating", SHUNNING, "shuns a site for nan s"),
+    (ByFailures, "shun", lambda *_: -1.0, "dirac/deteriorating", SHUNNING, "shuns a site for -1.0 s"),
+    (Tap, "decide", in_debt, "cigri/search", {"harvester.controller": "tap"}, "wants -2.0 jobs"),
     (Tap, "decide", endless, "cigri/search", {"harvester.controller": "tap"}, "wants inf jobs"),
 ]  # fmt: skip
 
@@ -138,14 +153,14 @@ def test_a_plan_may_be_a_generator(monkeypatch):
 
 
 def test_what_a_policy_of_others_returns_is_not_called_a_fault_of_gridtune(tmp_path):
-    class Nothing(Easy):
-        """Starts nothing, in a way that nobody understands."""
+    class Nothing(EthicDispatch):
+        """Submits nothing, in a way that nobody understands."""
 
-        def starts(self, cluster, now):
-            return None
+        def setup(self, demand, servers, rng):
+            return self.nothing
 
-    scenario = load("batch/replay").override({"workload.log.last": 9, "site.cluster.policy": Nothing()})
-    with pytest.raises(
-        PolicyError, match=f"NoneType.*perhaps from what a policy returned: easy of {__file__}"
-    ):
-        simulate(scenario)
+    for nothing, said in ((None, "TypeError: .*NoneType"), ("x", "ValueError: not enough values")):
+        Nothing.nothing = nothing
+        scenario = load("diet/day-regular").override({"workload.count": 2, "client.dispatch": Nothing()})
+        with pytest.raises(PolicyError, match=f"{said}.*perhaps from what .* returned: ethic of {__file__}"):
+            simulate(scenario)

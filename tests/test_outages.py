@@ -293,6 +293,10 @@ def test_a_file_that_lists_no_outages_is_refused(tmp_path, text, fault):
             {"reservation": {"name": "r", "start": 0.0, "duration": 9.0, "every": 5.0, "times": 2}},
             "every: 5 s",
         ),
+        (
+            {"reservation": {"name": "r", "start": 0.0, "duration": 9.0, "every": 50.0}},
+            "every: 50 s: set times",
+        ),
         ({"failures": {"between": inf, "repair": 1.0}}, "inf"),
         ({"failures": {"between": 0.0, "repair": 1.0}}, "0 is not more than 0"),
     ],
@@ -300,6 +304,11 @@ def test_a_file_that_lists_no_outages_is_refused(tmp_path, text, fault):
 def test_what_a_site_does_not_have_is_refused(site, fault):
     with pytest.raises(ScenarioError, match=fault):
         scenario(**site).spec  # noqa: B018 (it is checked when it is asked for)
+
+
+def test_a_repeated_reservation_may_take_place_once():
+    once = {"name": "r", "start": 0.0, "duration": 9.0, "every": 50.0, "times": 1}
+    assert scenario(reservation=once).spec.site[0].reservation[0].times == 1
 
 
 def test_a_picture_shows_when_nodes_were_out():

@@ -1,15 +1,19 @@
 """Whose mandatory work failed, who was given what, and the breakdown by class of jobs."""
 
 from math import inf, nan
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gridtune.model.batch.policies import BatchPolicy
 from gridtune.model.job import Job
 from gridtune.model.metrics.lost import Reckoning, missing, progress
 from gridtune.model.metrics.users import failed, outcomes
 from gridtune.model.record import Record, Stay
+from gridtune.scenarios import simulate
+from gridtune.scenarios.document.scenario import Scenario
 
 
 def done(number, user, start, end, deadline=inf, mandatory=True, **facts):
@@ -309,3 +313,21 @@ def test_who_was_given_everything_is_satisfied_however_little_it_was(rows, slots
     assert all(user.satisfaction >= 1 - 1e-9 for user in users.values())
     span = max((job.end for job in jobs), default=0.0) - min((job.submit for job in jobs), default=0.0)
     assert sum(user.deserved for user in users.values()) <= slots * span + 1e-6
+
+
+@pytest.mark.parametrize(("horizon", "unhappy"), [(None, 3), (360.0, 1), (5000.0, 3)])
+def test_who_is_never_served_is_unhappy_unless_the_horizon_comes_before_the_deadline(horizon, unhappy):
+    class Idle(BatchPolicy):
+        """Nobody ever starts."""
+
+        def starts(self, cluster, now):
+            return []
+
+    jobs = {"count": 3, "users": 3, "interval": 100.0, "runtime": 10.0, "deadline": 250.0}
+    document = {
+        "title": "nobody starts",
+        "site": [{"name": "c", "nodes": 4, "policy": "fcfs"}],
+        "workload": [{"name": "j", "kind": "generated", **jobs}],
+    } | ({} if horizon is None else {"horizon": horizon})
+    scenario = Scenario("test", document, Path()).override({"site.c.policy": Idle()})
+    assert simulate(scenario).metrics["unhappy_users"].value == unhappy

@@ -200,9 +200,13 @@ class LocalScheduler:
 
     def choose(self, seen: Cluster) -> Sequence[Job]:
         """The jobs that the policy starts at a site as it sees it."""
+        free = seen.free
         starts = self.policy.starts(seen, self._agenda.now)
-        if starts and not seen.can_start(starts):
-            raise misjudged(self.policy, "starts jobs that do not wait, or do not fit together")
+        if seen.free != free:
+            what = "changes cluster.free, which is read only: count in `free = cluster.free`"
+            raise misjudged(self.policy, what)
+        if fault := _fault(starts, seen):
+            raise misjudged(self.policy, fault)
         return starts
 
     def _prepare(self) -> None:
@@ -250,3 +254,33 @@ class LocalScheduler:
             for job in chosen:
                 if job.processors <= site.best_effort.idle:
                     site.best_effort.start(job)
+
+
+def _fault(starts: object, seen: Cluster) -> str:
+    """What is wrong with the jobs that a policy starts at a site as it sees it; "" if nothing."""
+    if not isinstance(starts, list) and (isinstance(starts, str) or not isinstance(starts, Sequence)):
+        return f"returns {_told(starts)}; expected is a list of waiting jobs"
+    try:
+        if not starts or seen.can_start(starts):
+            return ""
+    except (AttributeError, TypeError):  # not all of them are jobs
+        pass
+    left, met = seen.free, set()
+    for job in starts:
+        if not isinstance(job, Job):
+            return f"returns a list with {_told(job)}; expected is a list of waiting jobs"
+        known = f"job {job.id} ({job.processors} processors, {job.state})"
+        if job.id in met:
+            return f"starts {known} twice"
+        if not any(waiting.get(job.id) is job for waiting in seen.lanes.values()):
+            return f"starts {known}, which does not wait at the site, or is a copy"
+        if job.processors > left:
+            return f"starts {known}, but {left} of {seen.free} free processors are left for it"
+        left -= job.processors
+        met.add(job.id)
+    return "starts jobs that need more of a resource than is free"
+
+
+def _told(what: object) -> str:
+    """A value in an error: whole numbers, texts and None as they are, others by their type."""
+    return f"{what!r:.40}" if isinstance(what, int | str | None) else f"a {type(what).__name__}"

@@ -95,6 +95,8 @@ class Predictor:
     def expect(self, job: Job) -> float:
         """The run time that a job is planned with, s at speed 1."""
         predicted = self.prediction.runtime(job, tuple(self._past.get(job.user, ())))
+        if not predicted >= 0:
+            raise misjudged(self.prediction, f"predicts a run time of {predicted} s")
         expected = self._predicted[job.id] = max(0.0, min(predicted, job.estimate))
         return expected
 
@@ -142,7 +144,10 @@ class Predictor:
         del self._events[job.id]
         if planned_end(self.site, job.id) != planned:
             return  # it has to leave earlier
-        later = min(self.prediction.corrected(job.expected, times), job.estimate)
+        corrected = self.prediction.corrected(job.expected, times)
+        if not corrected >= 0:
+            raise misjudged(self.prediction, f"corrects a run time to {corrected} s")
+        later = min(corrected, job.estimate)
         again = job.start + later / self.site.executions[job.id].placement.speed
         leaves_at(self.site, job, again)
         self.site.processors_returned()

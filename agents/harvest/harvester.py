@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import repeat
-from math import floor, isclose, isfinite, nan, sqrt
+from math import floor, inf, isclose, nan, sqrt
 
 import mesa
 
@@ -108,7 +108,7 @@ class Harvester(mesa.Agent):
             decision = self.control.decide(reading, before)
             self._memory = decision.memory
             self._note_error(decision)
-            if not isfinite(decision.jobs):
+            if not 0 <= decision.jobs < inf:
                 raise misjudged(self.control, f"wants {decision.jobs} jobs")
         self._record(reading, decision)
         submitted = 0

@@ -9,6 +9,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.job import Job
 from gridtune.model.metrics.registry import define
 from gridtune.model.middleware.retrying import Blacklist, Never, Retry, Trusting, pause_after
+from gridtune.model.policy import misjudged
 
 define("retried", "tries", "minimize", "tasks that a middleware tried again after a failure")
 define("lost_on_the_way", "tasks", "minimize", "tasks that were lost between the middleware and a site")
@@ -80,6 +81,8 @@ class Trouble:
         failures = self._failures.setdefault(site, [])
         failures.append(now)
         period = self.blacklist.shun(failures, now)
+        if not period >= 0:
+            raise misjudged(self.blacklist, f"shuns a site for {period} s")
         if period > 0:
             self._shunned[site] = now + period
             failures.clear()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
+from numbers import Real
 from typing import Literal, NamedTuple
 
 import mesa
@@ -187,8 +189,12 @@ class WmsBroker(mesa.Agent):
             return
         ranking = trip.description.ranking or self.habits.ranking
         ranks = [ranking.rank(advert, job) for advert in adverts]
-        if any(rank != rank for rank in ranks):
-            raise misjudged(ranking, "ranks by nan, which is no number")
+        try:
+            strange = [rank for rank in ranks if not rank <= inf]
+        except TypeError:
+            strange = [rank for rank in ranks if not isinstance(rank, Real)]
+        if strange:
+            raise misjudged(ranking, f"ranks by {strange[0]!r:.40}, which is no number")
         best = max(ranks)
         among = [advert for advert, rank in zip(adverts, ranks, strict=True) if rank == best]
         chosen = among[int(self._rng.random() * len(among))] if len(among) > 1 else among[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from gridtune.model.job import Job
 from gridtune.model.policy import Policy, PolicyError, parameter, register
 
 
-class BatchPolicy(Policy):
+class BatchPolicy(Policy, family="batch"):
     """The base class of batch policies, which choose the waiting jobs that a site starts.
 
     Plans rest on promised (or predicted) run times. A running job that has exceeded its promise is
@@ -26,16 +27,20 @@ class BatchPolicy(Policy):
     scheduler (`Cluster.windows`) are no place for jobs that would still run then.
 
     Example:
-        >>> @gt.policies.register("batch", "one-at-a-time")
+        >>> @gt.policies.register("batch", "in-turn")
         ... @dataclass(frozen=True)
-        ... class OneAtATime(gt.policies.BatchPolicy):
-        ...     "The first job that waits starts once it fits."
+        ... class InTurn(gt.policies.BatchPolicy):
+        ...     "Jobs start by arrival, up to the first that does not fit."
         ...     def starts(self, cluster, now):
-        ...         first = next(cluster.in_order(), None)
-        ...         return [first] if first and cluster.can_start([first]) else []
+        ...         chosen = []
+        ...         for job in cluster.in_order():
+        ...             if not cluster.can_start([*chosen, job]):
+        ...                 break
+        ...             chosen.append(job)
+        ...         return chosen
         >>> cluster = gt.policies.Cluster(4)
         >>> cluster.enqueue(gt.Job(1, "ann", submit=0.0, runtime=60.0, processors=2))
-        >>> OneAtATime().starts(cluster, now=0.0)
+        >>> InTurn().starts(cluster, now=0.0)
         [Job(1, 'ann', job, created)]
     """
 
@@ -58,11 +63,12 @@ class BatchPolicy(Policy):
         """
         return None
 
+    @abstractmethod
     def starts(self, cluster: Cluster, now: float) -> Sequence[Job]:
         """Choose the jobs to start now.
 
         At each time of a change, the site asks once, after all ends and arrivals, and only while processors
-        are free.
+        are free. It does not ask again once jobs have started: return all that can start.
 
         Args:
             cluster: the state of the site.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Sequence
@@ -159,7 +160,7 @@ class BestSoFar:
 
 
 @dataclass(frozen=True)
-class Forecast(Policy):
+class Forecast(Policy, family="forecast"):
     """The base class of forecasts; every kind can be made wrong on purpose, to study errors.
 
     Attributes:
@@ -217,6 +218,7 @@ class Forecast(Policy):
         minimum=0.0,
     )
 
+    @abstractmethod
     def memory(self, initial: float) -> Memory:
         """Make an object that forecasts one series of measurements.
 

@@ -6,6 +6,7 @@ timetable, and say which servers to try.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
@@ -35,7 +36,7 @@ class Times(NamedTuple):
     nominal: Floats
 
 
-class TaskRouting(Policy):
+class TaskRouting(Policy, family="routing"):
     """The base class of routings of tasks with deadlines to servers that each keep a queue.
 
     Attributes:
@@ -95,6 +96,7 @@ class TaskRouting(Policy):
         """
         return times.forecast
 
+    @abstractmethod
     def choose(self, job: Job, times: Times, timetable: Timetable, now: float) -> Sequence[int]:
         """Choose the servers to try.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -184,7 +185,7 @@ class PriorityQueue(ServerQueue):
         return True
 
 
-class Discipline(Policy):
+class Discipline(Policy, family="discipline"):
     """The base class of disciplines, which choose the request that a server (SeD) runs.
 
     Example:
@@ -206,6 +207,7 @@ class Discipline(Policy):
         """
         return ServerQueue()
 
+    @abstractmethod
     def front(self, queue: ServerQueue, running: Job | None, rng: np.random.Generator) -> Job | None:
         """Choose the request to run now.
 

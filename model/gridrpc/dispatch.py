@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -44,7 +45,7 @@ class Submission(NamedTuple):
 RoundRobinStart = Literal["random", "first"]
 
 
-class Dispatch(Policy):
+class Dispatch(Policy, family="dispatch"):
     """The base class of dispatch policies, which choose what a GridRPC client submits, where and when.
 
     Attributes:
@@ -63,6 +64,7 @@ class Dispatch(Policy):
 
     discipline: str = "fcfs"
 
+    @abstractmethod
     def setup(self, demand: Demand, servers: int, rng: np.random.Generator) -> Sequence[Submission]:
         """Choose what to submit once servers were discovered.
 

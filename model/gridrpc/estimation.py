@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
@@ -56,7 +57,7 @@ class ServerState(NamedTuple):
     executed_time: float
 
 
-class Estimation(Policy):
+class Estimation(Policy, family="estimation"):
     """The base class of estimations, which fill the estimation vector of a server (SeD).
 
     Example:
@@ -72,6 +73,7 @@ class Estimation(Policy):
         {'load': 4}
     """
 
+    @abstractmethod
     def values(self, service: str, server: ServerState) -> Mapping[str, float]:
         """Estimate how fit the server is for a service.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from math import ceil
 
 from gridtune.model.policy import Policy, parameter, register
 
 
-class Pool(Policy):
+class Pool(Policy, family="pool"):
     """The base class of pools, which choose how many leases a group of servers has.
 
     Example:
@@ -22,6 +23,7 @@ class Pool(Policy):
         (3, 0)
     """
 
+    @abstractmethod
     def wanted(self, waiting: int, servers: int) -> int:
         """Choose how many leases the group should have now.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 from gridtune.model.policy import Policy, parameter, register
 
 
-class Reallocation(Policy):
+class Reallocation(Policy, family="reallocation"):
     """The base class of reallocations, which decide whether a waiting mandatory request moves.
 
     Example:
@@ -21,6 +22,7 @@ class Reallocation(Policy):
         True
     """
 
+    @abstractmethod
     def moves(self, here: float, there: float) -> bool:
         """Tell whether a waiting mandatory request moves to another server.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
@@ -14,7 +15,7 @@ from gridtune.model.gridrpc.estimation import EstimationVector
 from gridtune.model.policy import Policy, parameter, register
 
 
-class Aggregation(Policy):
+class Aggregation(Policy, family="aggregation"):
     """The base class of aggregations, the plug-in schedulers of agents (RR-7959, section 2.3).
 
     Example:
@@ -29,6 +30,7 @@ class Aggregation(Policy):
         [2, 1]
     """
 
+    @abstractmethod
     def best(self, vectors: Sequence[EstimationVector], most: int) -> Sequence[EstimationVector]:
         """Choose the servers that an agent hands up.
 
@@ -111,7 +113,7 @@ class ByTag(Aggregation):
         return sorted(vectors, key=lambda one: (sign * one.value(self.tag, worst), one.server))[:most]
 
 
-class Choice(Policy):
+class Choice(Policy, family="choice"):
     """The base class of choices, by which a client assigns requests to the servers that it found.
 
     Example:
@@ -137,6 +139,7 @@ class Choice(Policy):
         """
         return n_max
 
+    @abstractmethod
     def assign(
         self, plan: Sequence[Submission], vectors: Sequence[EstimationVector], rng: np.random.Generator
     ) -> Sequence[Submission]:

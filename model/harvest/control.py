@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from math import nan
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -77,7 +78,7 @@ class Decision(NamedTuple):
         return self.reference - self.measured
 
 
-class Control(Policy):
+class Control(Policy, family="control"):
     """The base class of controllers, which choose how many best-effort jobs a harvester submits.
 
     A controller keeps no state of its own: it returns what it must remember, and gets it back in the next
@@ -99,6 +100,7 @@ class Control(Policy):
 
     by_campaign: ClassVar[bool] = False
 
+    @abstractmethod
     def decide(self, reading: Reading, memory: Memory) -> Decision:
         """Choose how many jobs to submit in this cycle.
 

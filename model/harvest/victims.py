@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,7 +10,7 @@ from gridtune.model.job import Job
 from gridtune.model.policy import Policy, register
 
 
-class Victims(Policy):
+class Victims(Policy, family="victims"):
     """The base class of victims, which choose the best-effort jobs that leave for a site's own job.
 
     Attributes:
@@ -29,6 +30,7 @@ class Victims(Policy):
 
     blind: ClassVar[bool] = False
 
+    @abstractmethod
     def rank(self, job: Job, now: float) -> float:
         """Choose the place of a running job among those that may leave.
 

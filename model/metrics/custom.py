@@ -20,6 +20,7 @@ from numbers import Real
 from pathlib import Path
 from typing import TypeVar, get_args
 
+from gridtune import limits
 from gridtune.model.job import Job
 from gridtune.model.metrics.registry import METRICS, Definition, Direction, Metric
 from gridtune.model.metrics.users import UserOutcome
@@ -114,6 +115,9 @@ class CustomMetric:
             raise MetricError(f"metric {self.name} ({self.place}{line}): {message}") from error
         if number is None:
             raise MetricError(f"metric {self.name} ({self.place}): returned {value!r:.60}, not a number")
+        if limits.NUMBER < abs(number) < inf:  # their squares and sums would overflow
+            limit = f"the limit is {limits.NUMBER:g}"
+            raise MetricError(f"metric {self.name} ({self.place}): returned {number:g}; {limit}")
         return number
 
     @property

@@ -183,7 +183,7 @@ def unfairness(satisfactions: Iterable[float]) -> float:
     Source: RR-7959, section 3.3.
     """
     known = [satisfaction for satisfaction in satisfactions if satisfaction == satisfaction]
-    return max(known) - min(known) if known else 0.0
+    return _difference(max(known), min(known)) if known else 0.0
 
 
 def jain(values: Iterable[float]) -> float:
@@ -206,7 +206,13 @@ def jain(values: Iterable[float]) -> float:
 def spread(values: Iterable[float]) -> float:
     """90th minus 10th percentile; 0 of fewer than two values. Those that are nan are left out."""
     known = sorted(value for value in values if value == value)
-    return quantile(known, 0.9) - quantile(known, 0.1) if known else 0.0
+    return _difference(quantile(known, 0.9), quantile(known, 0.1)) if known else 0.0
+
+
+def _difference(high: float, low: float) -> float:
+    """What one value is above another; 0 where only rounding is between them."""
+    apart = high - low
+    return 0.0 if apart <= ROUNDING * high < inf else apart
 
 
 def shortfall(satisfactions: Iterable[float]) -> float:

@@ -69,6 +69,7 @@ def summarise(
         deserved=deserved,
         shortest=shortest,
         unsent=unsent,
+        judged=grid.judged,
     )
     owed = [job for job in record.jobs if job.mandatory]
     values = _totals(grid, unfinished=bool(unsent))

@@ -123,12 +123,12 @@ def apart(times: Collection[tuple[float, float, float]]) -> tuple[list[float], l
     return list(waitings), list(responses), list(slowdowns)
 
 
-def failed(job: Job, now: float) -> bool:
-    """Whether a job is mandatory work that has failed by `now` (s), when the run is over.
+def failed(job: Job, judged: float) -> bool:
+    """Whether a job is mandatory work that has failed by a time (s), see `Grid.judged`.
 
     It has failed if it was late or lost (`model.metrics.lost.lost`): completion exactly at the deadline is in
-    time, and a response bound is a deadline. Of jobs that are merely not done yet when the run ends, those
-    whose deadline is still to come have not failed.
+    time, and a response bound is a deadline. Of jobs that are merely not done yet, those whose deadline is
+    still to come have not failed: there are none once nothing can happen any more.
     """
     if not job.mandatory:
         return False
@@ -139,7 +139,7 @@ def failed(job: Job, now: float) -> bool:
         return True
     if state is EXPIRED:
         return job.deadline < inf or lost(job)
-    return not now < job.deadline < inf
+    return not judged < job.deadline < inf
 
 
 def outcomes(
@@ -153,6 +153,7 @@ def outcomes(
     deserved: Deserved = "capped",
     shortest: float = SHORTEST,
     unsent: Iterable[Missing] = (),
+    judged: float | None = None,
 ) -> dict[str, UserOutcome]:
     """How every user fared.
 
@@ -173,9 +174,11 @@ def outcomes(
             the paper, whatever is wanted.
         shortest: s that run times count at least in slow-downs.
         unsent: mandatory jobs that were never submitted.
+        judged: s up to which deadlines have been missed by what is not done; `now` if left out.
     """
+    judged = now if judged is None else judged
     pace = capacity / slots if slots else 1.0
-    users = _tally(jobs, now, pace, allocated, shortest)
+    users = _tally(jobs, now, pace, allocated, shortest, judged)
     for stay in stays:
         users.setdefault(stay.user, UserOutcome(stay.user))
     for one in unsent:
@@ -188,7 +191,7 @@ def outcomes(
         counted.lost_work += one.work
         counted.owed_lost += one.work
         counted.work += one.work
-        if not now < one.deadline < inf:
+        if not judged < one.deadline < inf:
             outcome.mandatory_failed += one.jobs
             counted.mandatory_failed += one.jobs
     # Work is counted at speed 1, so it is compared with what the speeds can do in the time.
@@ -236,7 +239,7 @@ def _wants(jobs: Iterable[Job], now: float, pace: float, unit: float) -> Iterato
 
 
 def _tally(
-    jobs: Sequence[Job], now: float, pace: float, allocated: Allocated, shortest: float
+    jobs: Sequence[Job], now: float, pace: float, allocated: Allocated, shortest: float, judged: float
 ) -> dict[str, UserOutcome]:
     """Count the jobs of all users, and what they were given."""
     users: dict[str, UserOutcome] = {}
@@ -251,6 +254,8 @@ def _tally(
         counted.jobs += 1
         if job.state is not DONE:
             _count_unfinished(job, part, reckoning, now, by_work)
+            if failed(job, judged):
+                counted.mandatory_failed += 1
             continue
         # As below, and `Reckoning.times` and `failed` say, without a call: most jobs are done.
         runtime, submit, end = job.runtime, job.submit, job.end
@@ -325,8 +330,6 @@ def _count_unfinished(job: Job, part: _Part, reckoning: Reckoning, now: float, b
         times.append(reckoning.times(job))
         if job.mandatory:
             outcome.times.append(times[-1])
-    if failed(job, now):
-        counted.mandatory_failed += 1
 
 
 def _visits(jobs: Iterable[Job], now: float) -> list[Stay]:

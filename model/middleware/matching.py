@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -151,7 +152,7 @@ class TaskQueues:
         return "" if self._by == "all" else task.group if self._by == "group" else task.user
 
 
-class Matching(Policy):
+class Matching(Policy, family="matching"):
     """The base class of matchings, which choose the task that a resource gets.
 
     The first resource that asks is served: nothing is kept back for a better one (FRFS, RR-5576, section 7).
@@ -171,6 +172,7 @@ class Matching(Policy):
         900.0
     """
 
+    @abstractmethod
     def match(self, queues: TaskQueues, resource: Resource) -> Job | None:
         """Choose the waiting task that a resource gets.
 

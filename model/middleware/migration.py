@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from gridtune.model.middleware.routing import SiteView
 from gridtune.model.policy import Policy, parameter, register
 
 
-class Migration(Policy):
+class Migration(Policy, family="migration"):
     """The base class of migrations, which decide whether a task that waits at a site moves to another.
 
     Example:
@@ -25,6 +26,7 @@ class Migration(Policy):
         1
     """
 
+    @abstractmethod
     def choose(self, task: Job, here: SiteView, others: Sequence[SiteView]) -> SiteView | None:
         """Choose the site that a waiting task moves to.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
@@ -9,7 +10,7 @@ from math import inf
 from gridtune.model.policy import Policy, misjudged, parameter, register
 
 
-class Retry(Policy):
+class Retry(Policy, family="retry"):
     """The base class of retries, which decide whether a task that failed is tried again.
 
     Example:
@@ -23,6 +24,7 @@ class Retry(Policy):
         (0.0, None)
     """
 
+    @abstractmethod
     def wait(self, failures: int) -> float | None:
         """Choose how long a task that has failed waits until it is tried again.
 
@@ -82,7 +84,7 @@ class Limited(Retry):
         return self.pause * self.growth ** (failures - 1) if failures <= self.retries else None
 
 
-class Blacklist(Policy):
+class Blacklist(Policy, family="blacklist"):
     """The base class of blacklists, which decide when a site gets no more tasks.
 
     Example:
@@ -96,6 +98,7 @@ class Blacklist(Policy):
         3600.0
     """
 
+    @abstractmethod
     def shun(self, failures: Sequence[float], now: float) -> float:
         """Choose for how long a site gets no more tasks.
 

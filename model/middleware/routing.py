@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -38,7 +39,7 @@ class SiteView(NamedTuple):
     sent_slots: int
 
 
-class Routing(Policy):
+class Routing(Policy, family="routing"):
     """The base class of routings, which choose the site that a broker pushes a task to.
 
     Example:
@@ -53,6 +54,7 @@ class Routing(Policy):
         1
     """
 
+    @abstractmethod
     def choose(
         self, sites: Sequence[SiteView], task: Job, mean_length: float, rng: np.random.Generator
     ) -> SiteView:

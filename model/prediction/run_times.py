@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -30,7 +31,7 @@ class Ended(NamedTuple):
     promise: float
 
 
-class Prediction(Policy):
+class Prediction(Policy, family="prediction"):
     """The base class of predictions of run times, with which a batch site plans.
 
     The run time of a job is predicted when the job enters its queue. Whatever is predicted, no more is
@@ -55,6 +56,7 @@ class Prediction(Policy):
         """The number of ended jobs of each user that it looks back at."""
         return 0
 
+    @abstractmethod
     def runtime(self, job: Job, ended: Sequence[Ended]) -> float:
         """Predict the run time of a job.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, inf
@@ -31,7 +32,7 @@ class Claimant(NamedTuple):
     deadline: float = inf
 
 
-class Arbitration(Policy):
+class Arbitration(Policy, family="arbitration"):
     """The base class of arbitrations, which choose the user who gets the next slot of a portal.
 
     Attributes:
@@ -63,6 +64,7 @@ class Arbitration(Policy):
         """
         return 0.0
 
+    @abstractmethod
     def choose(self, claimants: Sequence[Claimant], total_weight: float, slots: int, now: float) -> int:
         """Choose the user who gets a slot.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
@@ -25,7 +26,7 @@ class IdleWorker(Protocol):
     failures: int
 
 
-class Assignment(Policy):
+class Assignment(Policy, family="assignment"):
     """The base class of assignments, which choose the task that goes next and the worker that gets it.
 
     Attributes:
@@ -45,6 +46,7 @@ class Assignment(Policy):
 
     worker: str = "last"
 
+    @abstractmethod
     def rank(self, task: Job) -> float:
         """Choose the place of a task among those that wait.
 
@@ -128,7 +130,7 @@ class Verdict(NamedTuple):
     keep: bool = True
 
 
-class Recovery(Policy):
+class Recovery(Policy, family="recovery"):
     """The base class of recoveries, which decide on a failed task and its worker.
 
     Example:
@@ -143,6 +145,7 @@ class Recovery(Policy):
         Verdict(wait=0.0, keep=False)
     """
 
+    @abstractmethod
     def decide(self, failure: Failure) -> Verdict:
         """Decide on a task that has just failed, and on the worker that had it.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple
@@ -54,7 +55,7 @@ def formula(text: str) -> Formula:
     return compile_expression(text, ATTRIBUTES)
 
 
-class Ranking(Policy):
+class Ranking(Policy, family="ranking"):
     """The base class of rankings, by which a broker chooses among the queues that sites publish.
 
     Example:
@@ -70,6 +71,7 @@ class Ranking(Policy):
         -3
     """
 
+    @abstractmethod
     def rank(self, advert: Advert, job: Job) -> float:
         """Rate a queue for a job.
 

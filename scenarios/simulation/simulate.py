@@ -15,6 +15,7 @@ from gridtune.model.metrics.custom import CustomMetric, MetricError, custom_metr
 from gridtune.model.metrics.summary import summarise
 from gridtune.model.plugins import guarded, place
 from gridtune.model.policy import Policy, PolicyError
+from gridtune.model.shown_job import is_own, protect, shown_job
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.run import Run
@@ -62,6 +63,9 @@ def furnish(grid: Grid, scenario: Scenario, spec: ScenarioSpec) -> None:
     """
     grid.record.message_bin = spec.record.message_bin
     grid.record.custom = _custom(scenario)
+    for policy in _foreign(spec):
+        protect(policy)
+        grid.record.make_job = shown_job
     announce(grid, spec)
     for system in SYSTEMS:
         system.build(grid, spec)
@@ -76,7 +80,7 @@ def simulate(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_ev
     ):
         try:
             grid.run()
-        except (TypeError, AttributeError, LookupError) as error:
+        except (TypeError, AttributeError, LookupError, ValueError, ArithmeticError) as error:
             _blame(scenario, error)
             raise
         readings = scenario.spec.metrics
@@ -99,13 +103,13 @@ def _blame(scenario: Scenario, error: Exception) -> None:
     """
     modules = {one.kind: type(one).__module__ for one in _foreign(scenario.active)}
     used = [f"{kind} of {getattr(sys.modules.get(name), '__file__', name)}" for kind, name in modules.items()]
-    if used and not place(error):
+    if used and is_own(type(error)) and not place(error):  # ours say it themselves
         what = " ".join(f"{type(error).__name__}: {error}".split())
         raise PolicyError(f"{what}; perhaps from what a policy returned: {', '.join(used)}") from error
 
 
 def _foreign(at: object) -> Iterator[Policy]:
-    if isinstance(at, Policy) and type(at).__module__.partition(".")[0] != "gridtune":
+    if isinstance(at, Policy) and is_own(type(at)):
         yield at
     parts = vars(at).values() if isinstance(at, BaseModel) else at if isinstance(at, list | tuple) else ()
     for part in parts:

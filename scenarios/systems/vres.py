@@ -281,11 +281,11 @@ def failed_fraction(grid: Grid, sites: list[VresSite]) -> float:
     is not done when the run ends. A job that brokers bring to a second site counts once.
     """
     jobs = _jobs_of(grid, sites, "reject")
-    return sum(_failed(job, grid.now) for job in jobs) / len(jobs) if jobs else nan
+    return sum(_failed(job, grid.judged) for job in jobs) / len(jobs) if jobs else nan
 
 
-def _failed(job: Job, now: float) -> bool:
-    return job.state in LOST or failed(job, now)
+def _failed(job: Job, judged: float) -> bool:
+    return job.state in LOST or failed(job, judged)
 
 
 def response_ratio(grid: Grid, sites: list[VresSite], bound: float = 10.0) -> float:

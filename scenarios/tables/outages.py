@@ -110,6 +110,8 @@ class ReservationSpec(Table):
             raise ValueError(
                 f"every: {self.every:g} s: needs a number of at least the duration to be repeated"
             )
+        if self.every < inf and "times" not in self.model_fields_set:
+            raise ValueError(f"every: {self.every:g} s: set times, too: how often it takes place")
         if isinstance(self.processors, int) and self.processors < 1:
             raise ValueError(f"processors: must be at least 1, not {self.processors}")
         return self

@@ -13,8 +13,12 @@ Example:
     ...     "Jobs on few processors run; others never do."
     ...     most: int = gt.policies.parameter(64, help="processors of the widest job", low=1, high=64)
     ...     def starts(self, cluster: gt.policies.Cluster, now: float) -> list[gt.Job]:
-    ...         narrow = [job for job in cluster.in_order() if job.processors <= self.most]
-    ...         return [job for job in narrow if job.processors <= cluster.free][:1]
+    ...         free, chosen = cluster.free, []  # asked once for each change: all that can start
+    ...         for job in cluster.in_order():
+    ...             if job.processors <= min(free, self.most):
+    ...                 free -= job.processors
+    ...                 chosen.append(job)
+    ...         return chosen
     >>> result = gt.load("batch/replay", site__cluster__policy="narrow-only").run()
     >>> result["completed"] > 0
     True
