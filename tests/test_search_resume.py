@@ -128,28 +128,40 @@ def test_a_study_is_not_resumed_as_something_else(scenario, tmp_path, options, m
 
 OWN = """
 from dataclasses import dataclass
+from functools import partial
 import gridtune as gt
 
 @gt.metric("own_delay", unit="s", direction="minimize")
-def own_delay(run):
+def own_delay(run, more=0.0):
     "A delay."
-    return 1.0
+    return 1.0 + more
 
 @gt.policies.register("retry", "own-wait")
 @dataclass(frozen=True)
 class OwnWait(gt.policies.Retry):
     "A wait."
     first: float = gt.policies.parameter(2.0, help="the first", unit="s")
+    table: object = gt.policies.parameter(object(), help="has an address")
+    @staticmethod
+    def base() -> float:
+# a comment
+        return 4.0
     def wait(self, failures: int) -> float:
-        return self.first * 3.0
+        return self.first * 3.0 if failures in {1, 2, 5} else self.base()
+
+gt.metric("own_part", unit="s", direction="minimize", meaning="A part.")(partial(own_delay, more=6.0))
 """
 
 
 @pytest.mark.parametrize(
     ("old", "new", "changed"),
     [
-        ("return 1.0", "return 1.0  # s", None),
-        ("return 1.0", "return 1.5", "the metric own_delay"),
+        ("    return 1.0 + more", "\n    return 1.0 + more  # s", None),
+        ("import gridtune", "\n\nimport gridtune", None),
+        ("return 1.0", "return 1.5", "the metric own_delay and the metric own_part"),
+        ("=6.0", "=6.5", "the metric own_part"),
+        ("4.0", "4.5", "the retry policy own-wait"),
+        ("5}", "6}", "the retry policy own-wait"),
         ("* 3.0", "* 3.5", "the retry policy own-wait"),
         ("(2.0", "(2.5", "the retry policy own-wait"),
     ],

@@ -328,7 +328,7 @@ def compared(metric: Objective, first: Sequence[float], second: Sequence[float],
     if min(len(first), len(second)) < 2:
         return Change(metric, start, to, Difference(to - start, None, None, None, None, 0))
     error, freedom = 0.0, 1.0
-    if max(np.ptp(first), np.ptp(second)) > ROUNDING * max(map(abs, (*first, *second))):
+    if not max(np.ptp(first), np.ptp(second)) <= ROUNDING * max(map(abs, (*first, *second))):
         parts = np.array([np.var(one, ddof=1) / len(one) for one in (first, second)])  # Welch's test
         error = float(np.sqrt(parts.sum()))
         freedom = float(parts.sum() ** 2 / sum(parts**2 / (len(first) - 1, len(second) - 1)))

@@ -205,18 +205,14 @@ def fit(
         return None
     places = distances(coordinates_of(configurations))
     rng = np.random.default_rng([seed, *values.shape[:2]])
-    rngs = rng.spawn(len(columns))
     model = partial(_objective, seen=seen, places=places, apart=apart, draws=draws, seed=seed, rng=rng)
-    made = [_on_its_scale(column, seen, model, own) for column, own in zip(columns, rngs, strict=True)]
+    made = [_on_its_scale(column, seen, model) for column in columns]
     means, found, replays, units, freedom = (np.stack(parts, axis=-1) for parts in zip(*made, strict=True))
     return Posterior(means, found, units, replays, freedom)
 
 
-def _on_its_scale(runs: Array, seen: Array, model: Callable[[Array], Parts], rng: Generator) -> Parts:
-    """What a model says of an objective; it takes logarithms where effects and noise are in proportion.
-
-    Differences of means then depend on the mean of the effects, which few replications do not tell exactly.
-    """
+def _on_its_scale(runs: Array, seen: Array, model: Callable[[Array], Parts]) -> Parts:
+    """What a model says of an objective; it takes logarithms where effects and noise are in proportion."""
     sign = _in_proportion(runs, seen)
     if not sign:
         return model(runs)
@@ -226,8 +222,6 @@ def _on_its_scale(runs: Array, seen: Array, model: Callable[[Array], Parts], rng
     over = np.where(seen, np.exp(sign * (logs - means[:, None])), 0.0)
     ran = seen.any(axis=0)
     factor = float((over.sum(axis=0)[ran] / seen.sum(axis=0)[ran]).mean())
-    effects = explained(logs, seen)[0][ran]
-    found = found + rng.normal(0.0, effects.std(ddof=1) / len(effects) ** 0.5, (len(found), 1))
     means, found, replays = (sign * factor * np.exp(sign * one) for one in (means, found, replays))
     return means, found, replays, _unit(means), freedom
 

@@ -64,7 +64,7 @@ def why_none(front: Front) -> str:
             return f"No configuration keeps the constraints ({broken}). Relax one or search longer."
         return "No configuration has finite values of all objectives. Choose other objectives."
     if archive.standing is None and archive.present:  # it was the first to run
-        why = next((f" ({one.reason})" for one in archive.failed if one.number == 0), "")
+        why = next((f" ({escaped(one.reason)})" for one in archive.failed if one.number == 0), "")
         return f"The baseline failed{why}, so nothing could be compared with it. Choose from the front."
     if archive.standing is None:
         return "The study has no baseline to compare with, so nothing is recommended. Choose from the front."

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import json
+import platform
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
-from inspect import getsource, isfunction
-from textwrap import dedent
+from dataclasses import dataclass
+from functools import partial
+from inspect import unwrap
+from operator import itemgetter
+from types import CodeType, NoneType
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -68,7 +69,7 @@ class Settings:
 
     def as_json(self) -> dict[str, Any]:
         """For storing and comparing."""
-        made = STORED.dump_python(self) | {"definitions": definitions()}
+        made = STORED.dump_python(self) | {"python": platform.python_version(), "definitions": definitions()}
         return dict(json.loads(json.dumps(made, default=str)))
 
     def differences(self, stored: Mapping[str, Any]) -> list[str]:
@@ -76,7 +77,8 @@ class Settings:
         settings = self.as_json()
         mine, theirs = _parts(settings), _parts(stored)
         changed = [name for name in mine if mine[name] != theirs[name]]
-        known = stored.get("definitions", {})
+        alike = stored.get("python") == settings["python"]  # else it compiles otherwise
+        known = stored.get("definitions", {}) if alike else {}
         changed += [
             f"the {name}" for name, code in settings["definitions"].items() if known.get(name, code) != code
         ]
@@ -95,25 +97,35 @@ STORED = TypeAdapter(Settings)
 
 
 def definitions() -> dict[str, str]:
-    """SHA-256 of the code (without comments) of metrics and policies of the program and of other packages.
+    """SHA-256 of the compiled code of metrics and policies of the program and of other packages, by name.
 
-    Of a policy that is the code of its own methods, with the defaults of its parameters.
+    Of a policy that is the code of its own members, and defaults that are plain values. What they call is not
+    looked at.
     """
-    own: dict[str, list[Any]] = {f"metric {one.name}": [one.function] for one in in_process()}
+    own: dict[str, Any] = {f"metric {one.name}": one.function for one in in_process()}
     for policy in policies():
         if not policy.__module__.startswith(("gridtune.", PREFIX)):
-            parameters = fields(policy) if is_dataclass(policy) else ()
-            methods = filter(isfunction, vars(policy).values())
-            own[f"{policy.family} policy {policy.kind}"] = [*methods, *parameters]
-    return {name: digest("\n".join(map(_code, parts)).encode()) for name, parts in own.items()}
+            members = {name: part for name, part in vars(policy).items() if not name.startswith("__")}
+            own[f"{policy.family} policy {policy.kind}"] = tuple(sorted(members.items(), key=itemgetter(0)))
+    return {name: digest(repr(_code(parts)).encode()) for name, parts in own.items()}
 
 
-def _code(part: Any) -> str:
-    if isinstance(part, Field):
-        return part.name if part.default is MISSING else f"{part.name} = {part.default!r}"
-    with suppress(OSError, TypeError, SyntaxError):  # what was typed at a prompt has no file
-        return ast.unparse(ast.parse(dedent(getsource(part))))
-    return ""
+def _code(part: Any) -> Any:
+    """What tells one piece of code, or plain value, from another; None of anything else."""
+    if isinstance(part, str | int | float | bytes | NoneType):
+        return part
+    if isinstance(part, tuple | frozenset):
+        found = [_code(one) for one in part]
+        return found if isinstance(part, tuple) else sorted(found, key=repr)
+    if isinstance(part, partial):
+        return _code((part.func, part.args, *sorted(part.keywords.items())))
+    if isinstance(part, CodeType):
+        return part.co_code, part.co_names, [_code(one) for one in part.co_consts]
+    if isinstance(part, property):
+        return _code(part.fget)
+    if callable(part) and not hasattr(unwrap(part), "__code__"):
+        part = vars(type(part)).get("__call__")
+    return _code(getattr(unwrap(part), "__code__", None))
 
 
 def _parts(settings: Mapping[str, Any]) -> dict[str, Any]:

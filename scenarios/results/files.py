@@ -54,7 +54,7 @@ def tables(run: Run) -> dict[str, pd.DataFrame]:
     qos = any(job.qos for job in record.jobs)
     jobs = _table_of(record.jobs, (*JOB_COLUMNS, "qos") if qos else JOB_COLUMNS)
     if record.log_ids:
-        jobs["log_id"] = jobs["id"].map(record.log_ids).astype("Int64")
+        jobs["log_id"] = pd.array([record.log_ids.get(job.id) for job in record.jobs], dtype="Int64")
     made = {
         "jobs": jobs,
         "users": pd.DataFrame(
