@@ -308,7 +308,6 @@ MUTANTS: tuple[Mutant, ...] = (
         _front(_one_user, Fcfs, Ethic),
         (
             "diet/night-simultaneous/D2b",
-            "diet/night-consecutive/D3d",
             "diet/day-regular/D4d",
             "diet/scalability/D7b",
         ),

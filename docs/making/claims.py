@@ -79,8 +79,9 @@ def stated(claim: dict[str, Any], seeds: Counter[str]) -> dict[str, Any]:
     if number:
         counts = ", ".join(f"{seeds[one]} {one}" for one in VERDICTS if seeds[one])
         note += f" (at reduced size {counts})"
-    notes = (note, "other seeds give other verdicts")
-    reason, brief = ("; ".join(filter(None, (claim["reason"], one))) for one in notes)
+    other = "ther seeds give other verdicts"
+    notes = (note, ("O" if claim["reason"] else "o") + other)
+    reason, brief = (". ".join(filter(None, (claim["reason"], one))) for one in notes)
     return claim | {"verdict": "undecided", "reason": reason, "brief": brief}
 
 

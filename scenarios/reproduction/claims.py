@@ -63,6 +63,11 @@ def definition(id: str, experiment: str, claim: str, source: str, *findings: Fin
     return _claim(id, experiment, claim, source, findings, "not met" if failed else "by definition", reason)
 
 
+def unstated(id: str, experiment: str, claim: str, source: str, *findings: Finding, reason: str) -> Claim:
+    """A claim that nothing can decide, as its outcome depends on what the source does not say."""
+    return _claim(id, experiment, claim, source, findings, "undecided", reason)
+
+
 def contradiction(
     id: str,
     experiment: str,

@@ -63,7 +63,8 @@ def itu(bench: Workbench) -> list[Claim]:
             "all tasks of `egee/diane-itu` together take about 4000 s",
             "figure 10",
             Finding("makespan, s", makespan, 3600.0, 4400.0),
-            reason="only part of the interval is within 10 % of that",
+            reason="only part of the interval is within 10 % of that. Figure 10 says only that few tasks are "
+            "left at 4000 s",
         ),
         hypothesis(
             "R7b",
