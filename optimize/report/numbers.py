@@ -132,7 +132,7 @@ def plain(metric: Objective) -> Objective:
 
 
 def relative(difference: float, baseline: float, metric: Objective) -> str:
-    """A difference in per cent of the baseline (of what a logarithm is of), of shares in percentage points."""
+    """A difference in per cent of the baseline (of what a logarithm is of), or in percentage points."""
     if label(metric.name).percent:
         return f"{_signed(100 * difference)} points"
     logarithm = metric.logarithm
