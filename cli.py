@@ -291,14 +291,15 @@ def sensitivity(
 
     Example: gridtune sensitivity dirac/search --samples 10 --plot effects.png
     """
-    from gridtune.optimize.commands.sensitivity import run_sensitivity, sensitivity_text
+    from gridtune.optimize.commands.sensitivity import SensitivityRequest, run_sensitivity, sensitivity_text
     from gridtune.scenarios.results.json_text import to_json
     from gridtune.scenarios.results.text import terminal_width
 
-    found = run_sensitivity(
-        subject, objectives=objective or [], seed=seed, plot=plot, out=out, method=method, samples=samples,
-        replications=replications, jobs=jobs, dask=dask, vary=vary or [], set=set or [],
+    asked = SensitivityRequest(
+        subject, objective or [], seed, plot, out,
+        method, samples, replications, jobs, dask, vary or [], set or [],
     )  # fmt: skip
+    found = run_sensitivity(asked)
     if format is TableFormat.csv:
         sys.stdout.write(found.table().to_csv(index=False))
         return

@@ -12,7 +12,15 @@ from hashlib import sha256
 from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
 
-from gridtune.model.policy import PLUGIN_DIGEST, Policy, PolicyError, check_defaults, loading, unregister
+from gridtune.model.policy import (
+    PLUGIN_DIGEST,
+    Policy,
+    PolicyError,
+    check_defaults,
+    is_own,
+    loading,
+    unregister,
+)
 
 PREFIX = "gridtune_plugin_"  # of the names of their modules
 
@@ -67,8 +75,7 @@ def _execute(source: bytes, path: Path, module: ModuleType) -> None:
     except SyntaxError as error:
         raise PolicyError(f"{path}: line {error.lineno}: {error.msg}") from error
     except Exception as error:
-        ours = type(error).__module__.partition(".")[0] == "gridtune"
-        what = str(error) if ours else f"{type(error).__name__}: {error}"
+        what = f"{type(error).__name__}: {error}" if is_own(type(error)) else str(error)
         raise PolicyError(f"{_file_and_line(path, error)}: {' '.join(what.split())}") from error
 
 
@@ -92,7 +99,7 @@ def place(error: BaseException) -> str:
     policy = ""
     for frame, line in _frames(error.__traceback__):
         owner = frame.f_locals.get("self")
-        if isinstance(owner, Policy) and type(owner).__module__.partition(".")[0] != "gridtune":
+        if isinstance(owner, Policy) and is_own(type(owner)):
             policy = f"policy {owner.kind}, "
         if policy or frame.f_globals.get("__name__", "").startswith(PREFIX):
             found = f"{policy}{frame.f_code.co_filename}, line {line}"

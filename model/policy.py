@@ -29,6 +29,11 @@ class PolicyError(ValueError):
 _bases: dict[str, list[type]] = {}  # by family
 
 
+def is_own(cls: type) -> bool:
+    """Whether a class is of a user, not of gridtune."""
+    return cls.__module__.partition(".")[0] != "gridtune"
+
+
 class Policy:
     """Base of every policy.
 

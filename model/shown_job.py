@@ -9,14 +9,9 @@ from inspect import isfunction
 from typing import Any
 
 from gridtune.model.job import Job
-from gridtune.model.policy import Policy, misjudged
+from gridtune.model.policy import Policy, is_own, misjudged
 
 _deciding: ContextVar[Policy | None] = ContextVar("deciding", default=None)
-
-
-def is_own(cls: type) -> bool:
-    """Whether a class is of a user, not of gridtune."""
-    return cls.__module__.partition(".")[0] != "gridtune"
 
 
 class ShownJob(Job):

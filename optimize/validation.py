@@ -48,9 +48,8 @@ class Validation:
             while wanted and self._extend(wanted, self.left()):
                 wanted = self._uncertain()
         else:
-            on_front = front(self.evaluator.archive).on_front
-            while self._extend({key(one.values): self.fixed for one in on_front}, self.left()):
-                on_front = front(self.evaluator.archive).on_front  # others may be there now
+            while self._extend(self._on_front(self.fixed), self.left()):
+                pass  # others may be on the front now
         while not all(kept := self._kept()):  # what is best now may break a constraint, too
             left = self.left() if any(kept) else self.spare()
             if not self._extend(self._best(self.fixed or PAIR), left):
@@ -84,6 +83,10 @@ class Validation:
         able = [one for one in comparable(archive) if one.values and feasible(one, archive.constraints)]
         distinct = without_equals(able, archive)
         return [one for one in able if one.number in distinct]
+
+    def _on_front(self, each: int) -> dict[str, int]:
+        """So many runs for the configurations on the front, by what is known so far."""
+        return {key(one.values): each for one in front(self.evaluator.archive).on_front}
 
     def _best(self, each: int) -> dict[str, int]:
         """So many runs for those with the best estimated mean of an objective."""

@@ -79,10 +79,10 @@ def stated(claim: dict[str, Any], seeds: Counter[str]) -> dict[str, Any]:
     if number:
         counts = ", ".join(f"{seeds[one]} {one}" for one in VERDICTS if seeds[one])
         note += f" (at reduced size {counts})"
-    other = "ther seeds give other verdicts"
-    notes = (note, ("O" if claim["reason"] else "o") + other)
-    reason, brief = (". ".join(filter(None, (claim["reason"], one))) for one in notes)
-    return claim | {"verdict": "undecided", "reason": reason, "brief": brief}
+    brief = "other seeds give other verdicts"
+    if said := claim["reason"]:
+        note, brief = f"{said}; {note}", f"{said}. {brief.capitalize()}"
+    return claim | {"verdict": "undecided", "reason": note, "brief": brief}
 
 
 def bounded(claim: dict[str, Any]) -> bool:

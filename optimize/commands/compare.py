@@ -161,13 +161,15 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
     names, rows = _names(made.a, made.b), made.rows
     changed = [row for row in rows if row.change.difference.mean]
     changed.sort(key=lambda row: (not row.told, not row.harm, -row.change.relative))
-    some = ", ".join(made.jobs[:MOST]) + f" and {len(made.jobs) - MOST} more" * (len(made.jobs) > MOST)
-    other = [f"The runs have different jobs ({some}): differences may come from the jobs."]
+    sentences = []
+    if jobs := made.jobs:
+        some = ", ".join(jobs[:MOST]) + f" and {len(jobs) - MOST} more" * (len(jobs) > MOST)
+        sentences.append(f"The runs have different jobs ({some}): differences may come from the jobs.")
     sure, total = sum(row.told for row in changed), counted(len(rows), "quantity", "quantities")
     said = f"{sure} of {total} differ significantly between {names[0]} and {names[1]}."
     if changed and all(row.change.difference.half is None for row in changed):
         said = f"{len(changed)} of {total} differ; one run of each cannot say which by chance."
-    head = wrapped([*(other if made.jobs else []), said], width)
+    head = wrapped([*sentences, said], width)
     if not changed and not every:
         return "\n".join([*head, "Nothing changes."]) + "\n"
     titles = ["", *names, "difference", ""]

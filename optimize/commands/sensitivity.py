@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity
 from gridtune.optimize.importance.simulator_sensitivity import design, simulated_sensitivity
@@ -28,58 +28,67 @@ from gridtune.scenarios.workers.local_workers import interruptible
 FIRST = 3  # parameters that are named for each objective
 
 
-def run_sensitivity(
-    subject: str, *, objectives: Sequence[str], seed: int, plot: Path | None, out: Path | None, **asked: Any
-) -> Sensitivity:
-    """Which parameters matter for which objective, in a search that was kept or in the simulator itself.
+@dataclass(frozen=True)
+class SensitivityRequest:
+    """What `gridtune sensitivity` is asked for, by its options; those from `method` on are of a scenario."""
 
-    Args:
-        asked: all other options of `gridtune sensitivity`, by name, which only scenarios have.
+    subject: str
+    objectives: Sequence[str] = ()
+    seed: int = 1
+    plot: Path | None = None
+    out: Path | None = None
+    method: str | None = None
+    samples: int | None = None
+    replications: int | None = None
+    jobs: int | None = None
+    dask: str | None = None
+    vary: Sequence[str] = ()
+    set: Sequence[str] = ()
+
+
+def run_sensitivity(asked: SensitivityRequest) -> Sensitivity:
+    """Which parameters matter for which objective, in a search that was kept or in the simulator itself.
 
     Raises:
         ScenarioError: what was asked for cannot be done; found before anything is simulated or written.
     """
     from gridtune.scenarios.plots.style import check_free, picture_format, save
 
-    if plot is not None:
-        picture_format(plot)
-        check_free(plot)
-    if is_study(subject):
-        found = _of_study(subject, objectives, seed, asked)
-    else:
-        found = _of_scenario(subject, objectives, seed, plot, out, asked)
-    if out is not None:
-        folder = own_folder(out)
+    if asked.plot is not None:
+        picture_format(asked.plot)
+        check_free(asked.plot)
+    found = _of_study(asked) if is_study(asked.subject) else _of_scenario(asked)
+    pictures = [asked.plot, asked.out and asked.out / "sensitivity.png"]
+    if asked.out is not None:
+        folder = own_folder(asked.out)
         write_json(folder / "sensitivity.json", found.to_dict())
         replace_text(folder / "sensitivity.csv", found.table().to_csv(index=False))
-    for picture in filter(None, (plot, out and out / "sensitivity.png")):
+    for picture in filter(None, pictures):
         from gridtune.optimize.importance.picture import draw_sensitivity
 
         save(draw_sensitivity(found), picture)
     return found
 
 
-def _of_scenario(
-    name: str, wanted: Sequence[str], seed: int, plot: Path | None, out: Path | None, asked: dict[str, Any]
-) -> Sensitivity:
-    values = parse_assignments(asked["set"])
-    scenario = load_scenario(name).override(values)
-    space = Space.of(scenario, asked["vary"])
+def _of_scenario(asked: SensitivityRequest) -> Sensitivity:
+    values = parse_assignments(asked.set)
+    scenario = load_scenario(asked.subject).override(values)
+    space = Space.of(scenario, asked.vary)
     check_not_set(space, scenario, values)
-    wanted = wanted or scenario.spec.searching.objectives
-    check_measured(wanted, space, [Case(scenario.name, scenario, seed)])
-    plan = design(asked["method"] or "morris", space, asked["samples"], seed)
+    wanted = asked.objectives or scenario.spec.searching.objectives
+    check_measured(wanted, space, [Case(scenario.name, scenario, asked.seed)])
+    plan = design(asked.method or "morris", space, asked.samples, asked.seed)
     progress = progress_of()
     for note in space.check(scenario):
         progress.note(f"note: {note}; such configurations will fail")
     prepare(scenario)
-    if plot is not None:  # before anything long is computed
-        writable_folder(plot.parent)
-    pool_of = workers(asked["jobs"] or os.cpu_count() or 1, asked["dask"], scenario)
-    with interruptible(), pool_of as pool, results_folder(out):
+    if asked.plot is not None:  # before anything long is computed
+        writable_folder(asked.plot.parent)
+    pool_of = workers(asked.jobs or os.cpu_count() or 1, asked.dask, scenario)
+    with interruptible(), pool_of as pool, results_folder(asked.out):
         return simulated_sensitivity(
             scenario, plan, objectives_of(wanted),
-            replications=asked["replications"] or 1, pool=pool, progress=progress,
+            replications=asked.replications or 1, pool=pool, progress=progress,
         )  # fmt: skip
 
 
@@ -111,15 +120,18 @@ def is_study(subject: str) -> bool:
     return is_url(subject) or path.is_dir() or (path.is_file() and path.suffix not in (".toml", ".json"))
 
 
-def _of_study(subject: str, wanted: Sequence[str], seed: int, asked: dict[str, Any]) -> Sensitivity:
+def _of_study(asked: SensitivityRequest) -> Sensitivity:
     from gridtune.optimize.importance.sensitivity import study_sensitivity
     from gridtune.optimize.runs.stored import load
 
-    if option := next((name for name, given in asked.items() if given), None):
-        raise ScenarioError(f"--{option}: {subject} is a study; its evaluations are not simulated again")
-    kept = load(subject)
+    for option in ("method", "samples", "replications", "jobs", "dask", "vary", "set"):
+        if getattr(asked, option):
+            why = f"{asked.subject} is a study; its evaluations are not simulated again"
+            raise ScenarioError(f"--{option}: {why}")
+    kept = load(asked.subject)
     known = {objective.name: objective for objective in kept.archive.objectives}
-    if not known.keys() >= set(wanted):
-        check_measured(wanted, kept.settings.space, kept.settings.run_in)
-        known = {objective.name: objective for objective in objectives_of(wanted)}
-    return study_sensitivity(kept, [known[name] for name in dict.fromkeys(wanted) or known], seed)
+    if not known.keys() >= set(asked.objectives):
+        check_measured(asked.objectives, kept.settings.space, kept.settings.run_in)
+        known = {objective.name: objective for objective in objectives_of(asked.objectives)}
+    names = dict.fromkeys(asked.objectives) or known
+    return study_sensitivity(kept, [known[name] for name in names], asked.seed)

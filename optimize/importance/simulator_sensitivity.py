@@ -95,8 +95,6 @@ def design(method: str, space: Space, samples: int | None, seed: int) -> Design:
     Raises:
         ScenarioError: no such method, or an unsuitable number of samples.
     """
-    from SALib.sample import morris, sobol
-
     if method not in SAMPLES:
         raise ScenarioError(f"--method {method}: no such method; there are {', '.join(SAMPLES)}")
     count = SAMPLES[method] if samples is None else samples
@@ -107,6 +105,8 @@ def design(method: str, space: Space, samples: int | None, seed: int) -> Design:
         raise ScenarioError(
             f"--samples {count}: Sobol's sequence needs a power of 2; {below} or {2 * below} would be"
         )
+    from SALib.sample import morris, sobol
+
     draws = np.random.default_rng([seed, 1])
     if method == "morris":
         cube = morris.sample(_problem(space), count, num_levels=LEVELS, seed=draws)

@@ -25,7 +25,9 @@ def setting(value: Value | None) -> str:
     """The value of a parameter, numbers to three digits; `-` where the parameter does not exist."""
     if isinstance(value, bool):
         return str(value).lower()
-    return "-" if value is None else human(value) if isinstance(value, int | float) else value
+    if value is None:
+        return "-"
+    return human(value) if isinstance(value, int | float) else value
 
 
 def settings(before: Value | None, after: Value | None) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from gridtune.model.metrics.custom import in_process
 from gridtune.model.metrics.registry import ALWAYS, METRICS
 from gridtune.model.metrics.summary import measured
 from gridtune.model.plugins import PREFIX, digest
-from gridtune.model.policy import policies
+from gridtune.model.policy import is_own, policies
 from gridtune.optimize.records.evaluations import Constraint, Objective
 from gridtune.optimize.search_space.baseline import Baseline
 from gridtune.optimize.search_space.cases import MEAN, Case, Stored
@@ -104,7 +104,7 @@ def definitions() -> dict[str, str]:
     """
     own: dict[str, Any] = {f"metric {one.name}": one.function for one in in_process()}
     for policy in policies():
-        if not policy.__module__.startswith(("gridtune.", PREFIX)):
+        if is_own(policy) and not policy.__module__.startswith(PREFIX):
             members = {name: part for name, part in vars(policy).items() if not name.startswith("__")}
             own[f"{policy.family} policy {policy.kind}"] = tuple(sorted(members.items(), key=itemgetter(0)))
     return {name: digest(repr(_code(parts)).encode()) for name, parts in own.items()}

@@ -14,8 +14,8 @@ from gridtune.model.grid import Grid
 from gridtune.model.metrics.custom import CustomMetric, MetricError, custom_metrics
 from gridtune.model.metrics.summary import summarise
 from gridtune.model.plugins import guarded, place
-from gridtune.model.policy import Policy, PolicyError
-from gridtune.model.shown_job import is_own, protect, shown_job
+from gridtune.model.policy import Policy, PolicyError, is_own
+from gridtune.model.shown_job import protect, shown_job
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.run import Run

@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Generic, TypeVar
 
 from gridtune.model.plugins import place
+from gridtune.model.policy import is_own
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.workers.local_workers import LocalProcesses, WorkerDiedError, Workers, stop
 
@@ -315,7 +316,7 @@ def _outcome(index: int, result: R | Failure) -> Outcome[R]:
 def _failure(error: BaseException) -> Failure:
     message = " ".join(str(error).split()) or "no further details"
     where = place(error)
-    if where and type(error).__module__.partition(".")[0] != "gridtune":  # ours say it themselves
+    if where and is_own(type(error)):  # ours say it themselves
         message = f"{message} ({where})"
     internal = not where and not isinstance(error, ValueError | OSError | MemoryError | SystemExit)
     return Failure(type(error).__name__, message, "".join(traceback.format_exception(error)), internal)
