@@ -93,9 +93,10 @@ def _entry(row: Row) -> dict[str, Any]:
         "equivalents": row.equals,
     }
     if row.changes:
-        gaps = {o: row.changes[o.name].difference for o in front.objectives}
-        better = {o: bool(g.mean) and (g.mean > 0) == (o.direction == "maximize") for o, g in gaps.items()}
-        made["difference"] = {o.name: {**gap.as_json(), "better": better[o]} for o, gap in gaps.items()}
+        known = {o.name: row.changes[o.name] for o in front.objectives}
+        made["difference"] = {
+            name: {**one.difference.as_json(), "better": one.better} for name, one in known.items()
+        }
     if archive.standing is not None and not row.is_baseline:
         changed = recommended.changed_values(front, one.values)
         made["changes"] = [{"path": c.path, "from": c.before, "to": c.after} for c in changed]
