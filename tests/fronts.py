@@ -49,10 +49,11 @@ class Told:
         chances: of being non-dominated, by number.
         means: to be minimised, by number.
         gap: the difference of any two configurations in any objective.
+        uncertain: half of the interval of the logarithm of a factor common to all means.
     """
 
-    def __init__(self, chances, means, gap=None):
-        self.chances, self.gap = chances, gap
+    def __init__(self, chances, means, gap=None, uncertain=0.0):
+        self.chances, self.gap, self.uncertain = chances, gap, uncertain
         self.means = {number: np.array(row, dtype=float) for number, row in means.items()}
 
     def __contains__(self, number):
@@ -60,6 +61,9 @@ class Told:
 
     def difference(self, to, start, objective, pairs):
         return self.gap
+
+    def factor(self, objective):
+        return self.uncertain
 
 
 def search(configurations=60, *, objectives=3, replications=4, validation=8, seed=0):

@@ -1,6 +1,7 @@
 """Changes from one configuration to another, with their probabilities."""
 
 from dataclasses import replace
+from math import exp, hypot, log
 
 import pytest
 
@@ -170,6 +171,33 @@ def test_five_validation_runs_that_were_equal_overrule_the_posterior(pairs):
     study = archive((UNFAIR,), (1.0,), (2.0,), validation=[((0,) * pairs,)] * 2)
     found = Front(study, (), (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS))
     assert between(found, *study.evaluations)[0].difference == (SAME if pairs == 5 else LESS)
+
+
+def test_a_factor_widens_what_the_posterior_says_and_not_who_is_asked():
+    runs = [(0.0,) * 5, tuple(-2.0 + off for off in (-0.8, -0.4, 0.0, 0.4, 0.8))]  # -2 +- 0.79
+    study = archive((UNFAIR,), (0.0,), (-2.0,), validation=[(one,) for one in runs])
+    for half, paired in ((0.8, False), (0.9, True)):
+        gap = replace(LESS, low=-2 - half, high=-2 + half)
+        found = Front(study, (), (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, gap, uncertain=2.0))
+        told = between(found, *study.evaluations)[0].difference
+        assert told == (difference(runs[1], runs[0]) if paired else gap.times(2.0))
+
+
+def test_a_factor_of_the_mean_widens_an_interval_and_leaves_its_signs():
+    gap = Difference(10.0, 1.0, 8.0, 12.5, 0.999, 5)
+    wide = gap.times(0.3)
+    assert log(wide.low / 10) == pytest.approx(-hypot(log(0.8), 0.3))
+    assert log(wide.high / 10) == pytest.approx(hypot(log(1.25), 0.3))
+    assert replace(wide, low=8.0, high=12.5) == gap, "nothing else changes"
+    less = Difference(-10.0, 1.0, -12.5, -8.0, 0.999, 5).times(0.3)
+    assert (less.low, less.high) == pytest.approx((-wide.high, -wide.low))
+    unsure = Difference(1.0, 1.0, -1.0, 3.0, 0.6, 5).times(0.3)
+    assert (unsure.low, unsure.high) == pytest.approx((-exp(0.3), exp(hypot(log(3.0), 0.3))))
+    exact = Difference(2.0, 0.0, 2.0, 2.0, 1.0, 5).times(0.3)
+    assert (exact.low, exact.high) == pytest.approx((2 * exp(-0.3), 2 * exp(0.3)))
+    assert Difference(0.0, 1.0, -2.0, 2.0, 0.0, 5).times(0.3).high == pytest.approx(2 * exp(0.3))
+    assert gap.times(0.0) is gap
+    assert ONCE.times(0.3) is ONCE
 
 
 @pytest.mark.parametrize(

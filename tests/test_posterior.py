@@ -5,6 +5,7 @@ import pytest
 
 from gridtune.optimize.inference import gaussian_process
 from gridtune.optimize.inference.gaussian_process import (
+    StudyPosterior,
     _in_proportion,
     _missing_odds,
     _raised,
@@ -221,6 +222,27 @@ def test_where_effects_are_in_proportion_small_means_stay_small(sign):
     assert np.median(found.draws[:, :, 0], axis=0) == pytest.approx(found.means[:, 0], rel=0.1)
     spread = found.draws[:, :, 0].std(axis=0)
     assert spread[-1] > 100 * spread[0], "noise is in proportion, too"
+
+
+@pytest.mark.parametrize("strong", [0.05, 0.6])
+def test_intervals_hold_where_strong_effects_are_in_proportion(strong):
+    held, certain = [], []
+    for seed in range(12, 36):
+        rng = np.random.default_rng([13, seed])
+        known = configurations(24, rng)
+        theta = np.exp([1 + 1.5 * one["x"] for one in known])
+        values = theta[:, None] * np.exp(rng.normal(0, strong, 7) + rng.normal(0, 0.1, (24, 7)))
+        values[12:, 1:] = np.nan
+        true = theta * np.exp((strong**2 + 0.1**2) / 2)
+        fitted = fit(values[:, None], known, apart=0)
+        found = StudyPosterior(fitted, list(range(24)), range(24), OBJECTIVES[:1])
+        for number in range(1, 24):
+            gap = found.difference(number, 0, OBJECTIVES[0])
+            wide = gap.times(found.factor(OBJECTIVES[0]))
+            held.append(wide.low <= true[number] - true[0] <= wide.high)
+            certain.append((gap.low > 0 or gap.high < 0) == (wide.low > 0 or wide.high < 0))
+    assert 0.9 <= np.mean(held) <= 0.99
+    assert all(certain)
 
 
 def test_where_effects_are_the_same_for_all_they_are_taken_so():

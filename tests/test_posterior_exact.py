@@ -96,6 +96,6 @@ def test_a_baseline_far_from_all_others_keeps_the_mean_of_its_runs():
 
 
 def test_draws_that_differ_by_less_than_the_unit_tie_and_ties_are_all_non_dominated():
-    found = Posterior(np.empty(0), np.empty(0), np.array([0.1, 1.0]), np.empty(0), 1.0)
+    found = Posterior(*[np.empty(0)] * 3, np.array([0.1, 1.0]), *[np.empty(0)] * 2)
     draws = np.array([[[1.0, 5.0], [1.04, 5.3], [1.1, 5.0], [2.0, 4.0]], [[1, 5], [1, 6], [0, 7], [1, 5]]])
     assert found.won(draws).tolist() == [[True, True, False, True], [True, False, True, True]]

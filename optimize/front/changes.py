@@ -95,7 +95,10 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
         same = gap.verdict == "equal" and gap.pairs >= ENOUGH
         if posterior is not None and not (same and (both or _same_in_all_runs(start, to, name))):
             model = posterior.difference(to.number, start.number, objective, gap.pairs)
-            one = replace(one, difference=_informed(model, gap) if both else model)
+            gap = _informed(model, gap) if both else model
+            if gap is model:
+                gap = model.times(posterior.factor(objective))
+            one = replace(one, difference=gap)
         made.append(one)
     return tuple(made)
 

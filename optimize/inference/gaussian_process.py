@@ -19,6 +19,7 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 from scipy.optimize import minimize_scalar
+from scipy.special import stdtrit
 
 from gridtune.optimize.inference.noise import least_squares, noise_of
 from gridtune.optimize.inference.surrogate_model import (
@@ -30,7 +31,7 @@ from gridtune.optimize.inference.surrogate_model import (
     one_sign,
     sampled,
 )
-from gridtune.optimize.records.difference import Difference
+from gridtune.optimize.records.difference import INTERVAL, Difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.compare import (
     Array,
@@ -52,7 +53,7 @@ ALIKE = 1e-5  # of the range of an objective: draws that differ by less are a ti
 VAGUE = 1e4  # prior variance of the baseline, in that of the noise and the squared range
 LEAST_VARIANCE = 1e-9  # of that of the means: keeps the matrices regular
 
-Parts = tuple[Array, Array, Array, float, float]  # of an objective: means, draws, replays, unit and freedom
+Parts = tuple[Array, Array, Array, float, float, float]  # what a `Posterior` has of one objective
 
 
 @dataclass(frozen=True)
@@ -62,17 +63,20 @@ class Posterior:
     Attributes:
         means: to be minimised, configurations x objectives, on a level common to all.
         draws: joint samples of the same, draws x configurations x objectives.
-        unit: difference of each objective that is a tie.
         replays: what `draws` would be if `means` were exact and the same runs were repeated, a few times:
             studies x draws x configurations x objectives.
+        unit: difference of each objective that is a tie.
         freedom: degrees of freedom by which the size of the noise is known, by objective.
+        factor: by how much the logarithm of a factor common to all means is uncertain, by objective: half of
+            its 95 % interval.
     """
 
     means: Array
     draws: Array
-    unit: Array
     replays: Array
+    unit: Array
     freedom: Array
+    factor: Array
 
     def non_dominated(self, rivals: Array | None = None) -> Array:
         """Probability in [0, 1] that no other configuration dominates each.
@@ -135,6 +139,10 @@ class StudyPosterior:
         if np.ptp(gaps) == 0 or np.isinf(posterior.unit[column]):  # it is known
             mean, error = 0.0 if abs(mean) < objective.resolution else mean, 0.0
         return Difference.of(mean, error, freedom, pairs)
+
+    def factor(self, objective: Objective) -> float:
+        """See `Posterior.factor`; the intervals of `difference` leave it out."""
+        return float(self._posterior.factor[self._objectives.index(objective)])
 
 
 @one_thread()
@@ -207,8 +215,7 @@ def fit(
     rng = np.random.default_rng([seed, *values.shape[:2]])
     model = partial(_objective, seen=seen, places=places, apart=apart, draws=draws, seed=seed, rng=rng)
     made = [_on_its_scale(column, seen, model) for column in columns]
-    means, found, replays, units, freedom = (np.stack(parts, axis=-1) for parts in zip(*made, strict=True))
-    return Posterior(means, found, units, replays, freedom)
+    return Posterior(*(np.stack(parts, axis=-1) for parts in zip(*made, strict=True)))
 
 
 def _on_its_scale(runs: Array, seen: Array, model: Callable[[Array], Parts]) -> Parts:
@@ -217,13 +224,16 @@ def _on_its_scale(runs: Array, seen: Array, model: Callable[[Array], Parts]) -> 
     if not sign:
         return model(runs)
     logs = sign * np.log(np.where(seen, sign * runs, 1.0))
-    means, found, replays, _, freedom = model(logs)
+    means, found, replays, _, freedom, _ = model(logs)
     # E(exp) is more than exp(E): by how much, the runs say, each replication alike.
     over = np.where(seen, np.exp(sign * (logs - means[:, None])), 0.0)
     ran = seen.any(axis=0)
     factor = float((over.sum(axis=0)[ran] / seen.sum(axis=0)[ran]).mean())
     means, found, replays = (sign * factor * np.exp(sign * one) for one in (means, found, replays))
-    return means, found, replays, _unit(means), freedom
+    # The mean effect cancels in differences of logarithms; here it is a factor.
+    effects = explained(logs, seen)[0][ran]
+    uncertain = stdtrit(len(effects) - 1, 0.5 + INTERVAL / 2) * effects.std(ddof=1) / len(effects) ** 0.5
+    return means, found, replays, _unit(means), freedom, float(uncertain)
 
 
 def _in_proportion(runs: Array, seen: Array) -> int:
@@ -270,7 +280,7 @@ def _objective(
         anew = means + sampled(around, least, REPLAYS, rng)
         again = prior.mean + (anew - prior.mean) @ gain.T
     replays = again[:, None] + off[:REPLAYED]
-    return means * size, (means + off) * size, replays * size, unit, freedom
+    return means * size, (means + off) * size, replays * size, unit, freedom, 0.0
 
 
 def _beyond(means: Array, seen: Array) -> Array:

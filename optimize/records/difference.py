@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from math import copysign, exp, hypot, log
 from typing import Any, Literal
 
 from gridtune.model.metrics.labels import label
@@ -52,6 +53,24 @@ class Difference:
         half = float(stdtrit(freedom, 0.5 + INTERVAL / 2)) * error
         confidence = 1 - 2 * float(stdtr(freedom, -abs(mean) / error))
         return cls(mean, error, mean - half, mean + half, confidence, pairs)
+
+    def times(self, uncertain: float) -> Difference:
+        """With an interval that allows for a factor around 1; whether it holds 0 does not change.
+
+        Args:
+            uncertain: half of the 95 % interval of the factor's logarithm.
+        """
+        if self.low is None or self.high is None or not uncertain:
+            return self
+        low, high = (self._beyond(end, side, uncertain) for end, side in ((self.low, -1), (self.high, 1)))
+        return replace(self, low=low, high=high)
+
+    def _beyond(self, end: float, side: int, uncertain: float) -> float:
+        """An end of the interval, further out: errors of the mean and the factor add up by their squares."""
+        if end * self.mean <= 0:
+            return end * exp(uncertain)
+        off = hypot(log(end / self.mean), uncertain)
+        return self.mean * exp(copysign(off, side * self.mean))
 
     @property
     def half(self) -> float | None:

@@ -106,6 +106,7 @@ def _intervals(made: Front, where: Arena, chosen: list[Evaluation]) -> list[bool
         gap = where.truth([one.values], TRUTH)[0] - start
         for at, objective in enumerate(made.objectives):
             told = posterior.difference(one.number, baseline, objective)
+            told = told.times(posterior.factor(objective))
             sign = 1 if objective.direction == "minimize" else -1
             if told.low is not None and told.high is not None:
                 held.append(bool(told.low <= sign * gap[at] <= told.high))
