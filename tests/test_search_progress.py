@@ -124,6 +124,12 @@ def test_an_interrupted_search_says_where_its_results_are_and_how_to_go_on(kept,
 def test_a_live_line_shows_on_a_terminal_only():
     assert isinstance(progress_of(stream=Terminal()), LiveLine)
     assert type(progress_of(stream=io.StringIO())) is Progress
+    for module, said in (("ipykernel.iostream", "runs: 0\n"), ("somewhere", "")):
+        stream = type("OutStream", (io.StringIO,), {"__module__": module})()
+        progress_of(None, stream).start("runs", 0)
+        assert stream.getvalue() == said, "a notebook is told without being asked"
+        progress_of(False, stream).start("runs", 0)
+        assert stream.getvalue() == said
     terminal = Terminal()
     live = progress_of(stream=terminal)
     live.start("evaluations", 10)

@@ -35,7 +35,7 @@ def search(
         scenario: a scenario, or the name or file of one.
         jobs: the number of worker processes; all cores if left out. It does not change the result.
         dask: the address of the scheduler of a Dask cluster to run on instead.
-        progress: whether to report progress on standard error; left out: only on a terminal.
+        progress: whether to report progress on standard error; left out: on a terminal and in a notebook.
         vary: by dotted path a list of values or a tuple `(low, high)` or `(low, high, "log")`, which add to
             the scenario's own search space or replace parts of it. Or texts as on the command line.
         others: additional scenarios that every configuration runs in.

@@ -332,7 +332,7 @@ class Study:
             ablate: whether to put its settings back one by one.
             jobs: the number of worker processes; all cores if left out.
             dask: the address of the scheduler of a Dask cluster to run on instead.
-            progress: whether to report progress on standard error; left out: only on a terminal.
+            progress: whether to report progress on standard error; left out: on a terminal and in a notebook.
 
         Returns:
             The explanation, in words (`text`) and as frames (`changes`, `ablations`).

@@ -107,11 +107,12 @@ class LiveLine(Progress):
 
 
 def progress_of(wanted: bool | None = True, stream: TextIO | None = None) -> Progress:
-    """A live line on a terminal, else plain lines: not if `wanted` is None, and nothing at all if False."""
+    """A live line on a terminal, else plain lines: if `wanted` is None, in a notebook; if False, nothing."""
     stream = stream or sys.stderr
     if stream.isatty():
         return LiveLine(stream) if wanted is not False else Progress()
-    return Progress(stream if wanted else None)
+    notebook = type(stream).__module__.startswith("ipykernel.")
+    return Progress(stream if wanted or (wanted is None and notebook) else None)
 
 
 class Best:
