@@ -202,6 +202,12 @@ class Agenda:
         return self._next is not _NEVER or len(self._heap) - len(self._cancelled) > self._recurring + known
 
     @property
+    def pending(self) -> int:
+        """The number of events that are still to happen, recurring ones included; a stream counts as one."""
+        self._merge()
+        return len(self._heap) - len(self._cancelled) + (self._next is not _NEVER)
+
+    @property
     def next_time(self) -> float:
         """Time of the next event in seconds; infinity if there is none."""
         self._merge()

@@ -1,11 +1,13 @@
 """Looks and reports without news are dealt with together: all that a run leaves is as if they were not."""
 
+from pathlib import Path
+
 import pytest
 
 from gridtune.agents.middleware.broker import Broker
 from gridtune.agents.middleware.polling import Polling
 from gridtune.agents.middleware.trouble import Trouble
-from gridtune.scenarios.document.scenario import load
+from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.simulation.simulate import build, simulate
 
 
@@ -79,3 +81,35 @@ def test_step_by_step_nothing_is_counted_before_its_time():
             grid.step()
             latest = max((moment for _, _, moment in grid.record.messages), default=0)
             assert latest * grid.record.message_bin <= grid.now
+
+
+@pytest.mark.parametrize("migration", ["none", "free-slots"])
+@pytest.mark.parametrize("service", [0.0, 1.0])
+def test_a_push_whose_sites_are_out_for_good_ends_without_a_horizon(service, migration, monkeypatch):
+    report, looks = Broker._report, iter(range(1000))  # an endless run fails there
+
+    def counted(broker, what):
+        next(looks)
+        report(broker, what)
+
+    monkeypatch.setattr(Broker, "_report", counted)
+    made = {
+        "title": "x",
+        "middleware": {
+            "kind": "push",
+            "update_period": 60,
+            "migration": {"kind": migration},
+            "information": {"time": service},
+        },
+        "site": [
+            {"name": name, "nodes": 1, "policy": "fcfs", "outage": [{"start": start}]}
+            for name, start in (("a", 38), ("b", 60))
+        ],
+        "workload": [
+            {"name": "w", "kind": "generated", "role": "meta", "count": 6, "interval": 20, "runtime": 15}
+        ],
+    }
+    run = simulate(Scenario("x", made, Path()), 1)
+    assert run.metrics["lost_jobs"].value == 6 - run.metrics["completed"].value
+    assert 0 < run.metrics["completed"].value < 6
+    assert run.end < 600

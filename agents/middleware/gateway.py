@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 import mesa
 
@@ -30,6 +31,7 @@ class Gateway(mesa.Agent):
         self.open = True
         self.unfinished = 0
         self.hopeless = False
+        self._visits, self._idle = 0, 0  # of `every`, to come: while others are busy, and while nobody is
         self.trouble = Trouble(grid)
 
     @property
@@ -91,12 +93,36 @@ class Gateway(mesa.Agent):
         """
         agenda, count = self.grid.agenda, len(actions)
 
+        def enter(number: int) -> None:
+            turn, k = divmod(number, count)
+            # Multiples of the period, not sums of its parts: no rounding creeps in.
+            when = start + (turn + k / count) * period
+            if not self.quiet:
+                self._visits += 1
+                agenda.at(when, visit, number, OBSERVATION)
+            elif agenda.pending > self._visits + self._idle:
+                self._idle += 1
+                agenda.poll(when, look, number, OBSERVATION)
+            else:
+                self.hopeless = True
+
         def visit(number: int) -> None:
+            self._visits -= 1
+            act(number)
+
+        def look(number: int) -> None:
+            self._idle -= 1
+            act(number)
+
+        def act(number: int) -> None:
             if self.at_work:
                 actions[number % count](None)
-                following = number + 1
-                turn, k = divmod(following, count)
-                # Multiples of the period, not sums of its parts: no rounding creeps in.
-                agenda.at(start + (turn + k / count) * period, visit, following, OBSERVATION)
+                enter(number + 1)
 
+        self._visits += 1
         agenda.at(start, visit, 0, OBSERVATION)
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing but what recurs is to come, in a run without horizon."""
+        return self.grid.horizon == inf and not self.grid.agenda.busy_beyond(self._visits)
