@@ -20,8 +20,8 @@ from gridtune.model.policy import misjudged
 
 # Cycles in which nothing happens before a harvester gives up, or looks ahead to when something will.
 PATIENCE = 100
-# Cycles that it looks ahead at most: years, if a controller neither settles nor wants a job.
-FORESIGHT = 5_000_000
+# Cycles that it looks ahead at most: weeks, if a controller neither settles nor wants a job.
+FORESIGHT = 100_000
 SIGNALS = ("reference", "measured", "error", "input", "waiting", "running", "used", "load")
 
 
@@ -126,22 +126,20 @@ class Harvester(mesa.Agent):
 
     def _go_on(self, reading: Reading, before: Memory, decision: Decision, submitted: int) -> None:
         """Enter the next cycle, unless there is no use in going on."""
-        idle = not (submitted or self.queue.present)
+        idle = not (submitted or self.queue.held or self.queue.coming)
         still = idle and self._last is not None and _same(self._last, reading)
         self._last = reading
         self._still = self._still + 1 if still else 0
-        settled = still and self.control.settled(reading, before, decision)
+        settled = still and (not self.bags.left or self.control.settled(reading, before, decision))
         self._quiet = self._quiet + 1 if settled else 0
-        alone = self._still >= PATIENCE and not self.grid.agenda.busy
-        if settled:
-            if alone and self._quiet >= PATIENCE:
-                self._give_up()
-            else:
-                self._enter(self.cycles, waiting=True)
-        elif alone:
+        long = self._still >= PATIENCE
+        alone = long and not self.grid.agenda.busy
+        if alone and self._quiet >= PATIENCE:
+            self._give_up()
+        elif alone and not settled:
             self._look_ahead(reading)
         else:
-            self._enter(self.cycles)
+            self._enter(self.cycles, waiting=settled or long)
 
     def _look_ahead(self, reading: Reading) -> None:
         """Pass over the cycles in which the controller, with the same to see, only works off its memory."""
