@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from heapq import heapify, heappop, heappush, merge
@@ -222,10 +223,16 @@ class Agenda:
         self._fed.clear()
         self._stream, self._next = iter(()), _NEVER
 
-    def run(self, until: float = inf) -> None:
+    def run(self, until: float = inf, most: int = sys.maxsize) -> bool:
         """Fire everything due up to and including `until` (s); the clock ends at the `last` event.
 
         With a finite `until` the clock ends exactly there.
+
+        Args:
+            most: number of events after which it stops, whatever is still to happen.
+
+        Returns:
+            Whether it is done; else `run` goes on.
         """
         heap, cancelled, pop = self._heap, self._cancelled, heappop
         self._merge()
@@ -233,7 +240,7 @@ class Agenda:
         self._firing = True
         fired, before = 0, self.last
         try:
-            while True:
+            while fired < most:
                 arrival = self._next
                 due = arrival[0]
                 if heap and ((time := heap[0][0]) < due or (time == due and heap[0][1] < ARRIVAL)):
@@ -264,10 +271,13 @@ class Agenda:
             self.fired += fired
             if fired:
                 self.last = self.now if isnan(self._over) else self._over
+        if fired >= most:
+            return False
         if until == inf:
             self.now = self.last
         elif until > self.now:
             self.now = until
+        return True
 
 
 def _unsorted(time: float, last: float) -> ValueError:

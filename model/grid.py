@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from gridtune.model.agenda import OBSERVATION, Agenda
+from gridtune.model.endless import EVENTS, Watch
 from gridtune.model.garbage_collection import without_garbage_collection
 from gridtune.model.record import Record
 from gridtune.model.streams import Streams
@@ -109,9 +110,15 @@ class Grid(mesa.Model):
             agenda.now = agenda.last  # the clock stands at the last event, not at the end of the step
 
     def run(self) -> None:
-        """Fire everything to the end (or the horizon) without stopping at steps."""
+        """Fire everything to the end (or the horizon) without stopping at steps.
+
+        Raises:
+            EndlessRunError: events go on, but no job gets on.
+        """
+        watch = Watch(self)
         with without_garbage_collection():
-            self.agenda.run(self.horizon)
+            while not self.agenda.run(self.horizon, EVENTS):
+                watch.look()
         self.running = False
 
     def close(self) -> None:

@@ -1,0 +1,83 @@
+"""Runs that would never end say so; those that only take long do not."""
+
+import pytest
+
+from gridtune.model import endless, grid
+from gridtune.model.endless import EndlessRunError
+from gridtune.model.grid import Grid
+from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.simulation.simulate import simulate
+
+
+@pytest.fixture(autouse=True)
+def _few(monkeypatch):
+    for module in (endless, grid):
+        monkeypatch.setattr(module, "EVENTS", 500)
+
+
+def leased(runtime, tmp_path, **more):
+    """One request, at a server whose leases last 100 s, 10 s of which it starts."""
+    made = {
+        "title": "x",
+        "site": [{"name": "c", "nodes": 1, "policy": "fcfs"}],
+        "sed": [{"name": "s", "site": "c", "count": 1, "lease": {"length": 100.0, "startup": 10.0}}],
+        "client": [{"dispatch": "legacy", "n_submit": 1}],
+        "workload": [
+            {"name": "w", "kind": "regular", "count": 1, "n_min": 1, "n_max": 1, "runtime": runtime}
+            | {"deadline": 1000.0}
+        ],
+    }
+    return simulate(Scenario("x", made | more, tmp_path), 1)
+
+
+def test_a_request_that_fits_into_no_lease_does_not_run_for_ever(tmp_path):
+    with pytest.raises(EndlessRunError, match="ended or ran through; 1 are left; a horizon would"):
+        leased(95.0, tmp_path)
+    assert leased(85.0, tmp_path).metrics["completed"].value == 1
+    assert leased(95.0, tmp_path, horizon=1e5).end == 1e5
+
+
+def recurring(whole, number=0):
+    """Something that keeps a run going for 10,000 events."""
+    if number < 10_000:
+        whole.agenda.after(1.0, lambda _: recurring(whole, number + 1), None)
+
+
+def test_a_job_that_runs_through_is_progress():
+    whole = Grid()
+    job = whole.record.job("u", 0.0, 9_999.0)
+    recurring(whole)
+    job.queue(0.0, "q")
+    with pytest.raises(EndlessRunError):
+        whole.run()
+    whole = Grid()
+    job = whole.record.job("u", 0.0, 9_999.0)
+    recurring(whole)
+    job.queue(0.0, "q")
+    job.begin(0.0, "n")
+    whole.run()
+    assert whole.now == 10_000.0
+
+
+def test_jobs_that_come_are_progress():
+    whole = Grid()
+    recurring(whole)
+    whole.agenda.every(100.0, lambda _: whole.record.job("u", whole.now, 1.0))
+    whole.run()
+    assert len(whole.record.jobs) == 101
+
+
+def test_where_there_is_a_horizon_the_clock_has_to_move():
+    whole = Grid(horizon=5_000.0)
+    whole.record.job("u", 0.0, 1.0)
+    recurring(whole)
+    whole.run()
+    assert whole.now == 5_000.0
+
+    def at_once(_):
+        whole.agenda.after(0.0, at_once, None)
+
+    whole = Grid(horizon=5_000.0)
+    at_once(None)
+    with pytest.raises(EndlessRunError, match="from 0 to 0 s"):
+        whole.run()
