@@ -44,7 +44,7 @@ class Watch:
             if now == self._since or (self._grid.horizon == inf and not ran):
                 remedy = "" if self._grid.horizon < inf else "; a horizon would end it"
                 raise EndlessRunError(
-                    f"the run does not end: {EVENTS:,} events from {self._since:.6g} to {now:.6g} s, in which "
-                    f"no job ended or ran through; {left:,} are left{remedy}"
+                    f"the run does not end: {EVENTS:,} events from {self._since:.6g} to {now:.6g} s, but no "
+                    f"job ended or ran through; {left:,} are left{remedy}"
                 )
         self._jobs, self._left, self._since = len(jobs), left, now

@@ -85,7 +85,8 @@ def users(
     """As many users as the log has, each drawn with replacement and moved by a number of weeks drawn evenly.
 
     Temporary users and those who stay are drawn apart, so that there are as many of each as in the log. What
-    is moved beyond the last week comes round in the first one. All jobs of a user stay together.
+    is moved beyond the last week comes round in the first one. All jobs of a user stay together. The rest of
+    the log beyond its whole weeks is left out.
 
     Args:
         submits: s, ascending.
@@ -97,10 +98,11 @@ def users(
         TraceError: there is no week, or there are not two users to draw from.
     """
     count = whole_weeks(submits)
-    origin = submits[0]
+    origin, length = submits[0], count * WEEK
     theirs: dict[str, list[int]] = {}
-    for job, owner in enumerate(owners):
-        theirs.setdefault(owner, []).append(job)
+    for job, (submit, owner) in enumerate(zip(submits, owners, strict=True)):
+        if submit < origin + length:
+            theirs.setdefault(owner, []).append(job)
     pool = _half(list(theirs), half)
     if count < 1 or len(pool) < 2:
         raise TraceError(
@@ -111,7 +113,6 @@ def users(
     temporary = {owner for owner, jobs in theirs.items() if submits[jobs[-1]] - submits[jobs[0]] < stay}
     made: list[Drawn] = []
     copies: dict[str, int] = {}
-    length = count * WEEK
     for kind in (True, False):
         wanted = sum((owner in temporary) == kind for owner in theirs)
         known = [owner for owner in pool if (owner in temporary) == kind] or pool
@@ -119,7 +120,6 @@ def users(
             owner = known[chosen]
             copy = copies[owner] = copies.get(owner, -1) + 1
             shift = int(rng.integers(count)) * WEEK
-            # The rest of a log beyond its whole weeks comes round, too.
             made += [
                 Drawn(job, origin + (submits[job] - origin + shift) % length, copy) for job in theirs[owner]
             ]
