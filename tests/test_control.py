@@ -40,6 +40,17 @@ def test_poles_for_twenty_cycles_are_softer():
     assert gains == pytest.approx((0.330, 0.069), abs=5e-4)
 
 
+def test_the_zero_of_the_controller_adds_to_the_overshoot():
+    control = make("control", {"kind": "pole-placement", "reference": 1000.0, "sensor": "load"})
+    assert loop(control, FirstOrder(1.0, 1.0), 40).max() == pytest.approx(1315, abs=5), "5 % by the poles"
+
+
+def test_an_overshoot_for_which_the_poles_would_be_beyond_half_a_turn_is_refused():
+    with pytest.raises(PolicyError, match=r"overshoot must be between 0 and 0.368"):
+        make("control", {"kind": "pole-placement", "settling": 4.0, "overshoot": 0.37})
+    make("control", {"kind": "pole-placement", "settling": 4.0, "overshoot": 0.36})
+
+
 @pytest.mark.parametrize("wrong", [{"b": 0.0}, {"settling": 0.0}, {"overshoot": 1.0}, {"overshoot": 0.0}])
 def test_poles_cannot_be_placed_anywhere(wrong):
     with pytest.raises(ValueError, match=r"must be|is 0"):

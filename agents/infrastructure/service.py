@@ -52,7 +52,7 @@ class Service(mesa.Agent):
     Attributes:
         begun: number of requests that a thread has begun.
         waited: s that these waited for it in all.
-        busy: s that threads have been or will be busy with them.
+        busy: s that threads have been busy with them, up to the last time that one began or ended.
     """
 
     def __init__(
@@ -75,6 +75,7 @@ class Service(mesa.Agent):
         self._per_waiting = per_waiting
         self._waiting = waiting
         self._working = self._halts = 0
+        self._since = grid.now  # when a request began or ended last
         self._queue: deque[Request] = deque()
         grid.record.probe(f"{name}.requests", lambda: self.requests)
         grid.record.measures.setdefault("service_wait_mean", lambda: wait_mean(services(grid)))
@@ -107,18 +108,25 @@ class Service(mesa.Agent):
         for _ in range(requests):
             self.serve(nothing)
 
+    def account(self) -> None:
+        """Count in `busy` the time since a request began or ended last."""
+        now = self._agenda.now
+        self.busy += self._working * (now - self._since)
+        self._since = now
+
     def _begin(self, request: Request) -> None:
         since, action, argument = request
         now = self._agenda.now
         duration = self._time() + self._per_waiting * self._waiting()
         self.begun += 1
         self.waited += now - since
-        self.busy += duration
+        self.account()
         self._working += 1
         self._agenda.after(duration, self._served, (action, argument), ARRIVAL)
 
     def _served(self, request: tuple[Action, Any]) -> None:
         action, argument = request
+        self.account()
         self._working -= 1
         # The next one goes first: what this one wants may ask for the same service again.
         if self._queue and not self._halts:
@@ -141,4 +149,6 @@ def load(all_services: list[Service], now: float) -> float:
     """Busy time over all time of the threads of the service that is busiest; nan at time 0."""
     if now <= 0:
         return nan
+    for service in all_services:
+        service.account()
     return max(min(1.0, service.busy / (service.threads * now)) for service in all_services)

@@ -125,7 +125,8 @@ class PolePlacement(Feedback):
     )
     overshoot: float = parameter(
         0.05,
-        help="overshoot of the step response, as a share of the step",
+        help="overshoot that the closed loop's poles alone would have, as a share of the step; less than "
+        "exp(-4 / settling)",
         unit="ratio",
         low=0.001,
         high=0.3,
@@ -147,6 +148,10 @@ class PolePlacement(Feedback):
     def __post_init__(self) -> None:
         if self.b == 0:
             raise PolicyError("pole-placement.b: 0 means a plant that does not answer; `identify` finds b")
+        try:
+            pole_placement(self.a, self.b, self.settling, self.overshoot)
+        except ValueError as error:
+            raise PolicyError(f"pole-placement: {error}") from None
 
     @cached_property
     def gains(self) -> Gains:

@@ -42,7 +42,8 @@ def pole_placement(a: float, b: float, settling: float, overshoot: float) -> Gai
     Args:
         a, b: plant coefficients, per cycle (b in measured units per job submitted).
         settling: cycles until the step response stays within 2 %; more than 0.
-        overshoot: of the step response, as a fraction in (0, 1).
+        overshoot: fraction by which a system with these poles and without zeros exceeds its reference, less
+            than r. The controller adds a zero, so that the measure exceeds it by more.
 
     Raises:
         ValueError: b is 0, or settling or overshoot is out of range.
@@ -53,9 +54,9 @@ def pole_placement(a: float, b: float, settling: float, overshoot: float) -> Gai
         raise ValueError("b is 0: a plant that does not answer to its input cannot be controlled")
     if not settling > 0:
         raise ValueError(f"settling must be more than 0 cycles, not {settling}")
-    if not 0 < overshoot < 1:
-        raise ValueError(f"overshoot must be a fraction between 0 and 1, not {overshoot}")
     r = exp(-4.0 / settling)
+    if not 0 < overshoot < r:
+        raise ValueError(f"overshoot must be between 0 and {r:.3g} (exp(-4 / settling)), not {overshoot:g}")
     theta = pi * log(r) / log(overshoot)
     return Gains((a - r * r) / b, (1.0 - 2.0 * r * cos(theta) + r * r) / b)
 

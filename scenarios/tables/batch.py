@@ -129,7 +129,9 @@ class RoundsSpec(Table):
     """Scheduling rounds: jobs that come in while one lasts wait for the next (OAR; BatCiGri, section 4.5)."""
 
     gap: float = number(5.0, "s", "s between the beginnings of two rounds, at least", ge=0)
-    period: float = number(60.0, "s", "s after which a round begins even if nothing has happened", gt=0)
+    period: float = number(
+        60.0, "s", "s after which a round begins if jobs wait, even if nothing has happened", gt=0
+    )
     duration: Law = number(Constant(value=0.0), "s", "s until its decisions take effect")
     per_waiting: float = number(
         0.0, "s", "s that it takes on top for each job that waits when it begins", ge=0

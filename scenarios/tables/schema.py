@@ -67,7 +67,9 @@ class ScenarioSpec(Table):
         default_factory=dict,
         description="components of the grid, each switched on or off; tables name theirs by `part`",
     )
-    horizon: float | None = number(None, "s", "s at which a run ends at the latest", gt=0)
+    horizon: float | None = number(
+        None, "s", "s at which a run ends; loads, energy and failures count until then", gt=0
+    )
     step_length: float = number(1.0, "s", "s that one step advances", gt=0)
     network: NetworkSpec = NetworkSpec()
     hierarchy: HierarchySpec = HierarchySpec()
