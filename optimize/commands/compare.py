@@ -29,6 +29,7 @@ from gridtune.optimize.records.difference import ROUNDING, Change, Difference
 from gridtune.optimize.records.evaluations import Estimate, Objective, side_by_side
 from gridtune.optimize.records.recommendation import much
 from gridtune.optimize.report.numbers import amount, metric_label
+from gridtune.optimize.report.recommended import COUNTED
 from gridtune.optimize.search_space.cases import Case
 from gridtune.plain_text import counted
 from gridtune.scenarios.errors import ScenarioError
@@ -39,7 +40,6 @@ OWN_RUNS = "Hypervolumes are of estimated means; other values, of each configura
 SPARE = 3  # lines for the head of the table
 MOST = 3  # settings of workloads that are named
 JOBS = "jobs.size-"  # metrics: how many jobs of a class there are, whatever becomes of them
-SUMS = {"jobs", "users", "kills", "preemptions"}  # units: the more jobs there are, the more
 PROMISES = {"response_bound"}  # keys of workloads that make no jobs
 NAME = 20  # columns that names have at least
 SUBJECTS = "a study, the folder of `gridtune run --out`, or the JSON that `gridtune run --format json` prints"
@@ -312,7 +312,7 @@ def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str]]:
             direction, step = (meaning.direction, meaning.resolution) if meaning else ("minimize", 0.0)
             one = compared(Objective(name, direction, unit, step), first, second, common=not apart)
             # Unknown metrics, idle ones, and sums over other jobs have no better direction.
-            idle = meaning is None or name in IDLE or (bool(counts) and unit in SUMS)
+            idle = meaning is None or name in IDLE or (bool(counts) and unit in COUNTED)
             rows.append(Row(one, judged=not idle))
     return apart, rows, a.unlike(b) or counts
 

@@ -22,7 +22,7 @@ GUARDS = {
 }
 LONGER = "To try others, repeat the command with `--resume` and more `--budget`, `--runs` or `--time`"
 MOST_OF_IT = 0.5  # share of a recommendation's effect, from which a change is most of it
-COUNTED = {"jobs", "users", "kills", "tasks", "preemptions"}  # units of metrics
+COUNTED = {"jobs", "users", "kills", "tasks", "preemptions"}  # units: the more jobs there are, the more
 
 
 def infeasible(front: Front, some: Sequence[Constraint] | None = None) -> list[Evaluation]:
