@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from gridtune import limits
 from gridtune.optimize.records.recommendation import Value
-from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.errors import ScenarioError, meant
 
 CONFIGURATIONS = 100  # evaluations of a search of which nothing is said
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
@@ -101,9 +100,8 @@ class SearchConfig(BaseModel):
             if isinstance(why, ScenarioError):
                 raise why from None
             if first["type"] == "extra_forbidden":
-                near = get_close_matches(name, cls.model_fields, n=1)
-                hint = f"; did you mean {near[0]}?" if near else ""
-                raise ScenarioError(f"{name}: no such setting{hint}") from None
+                hint = meant(name, cls.model_fields)
+                raise ScenarioError(f"{name}: no such setting{'; ' if hint else ''}{hint}") from None
             raise ScenarioError(f"{name} {str(first['input'])[:60]}: {first['msg'].lower()}") from None
 
     @property

@@ -36,7 +36,6 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.log_noise import doubts, replay_weight, with_noise
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.results.locks import begun_folder
-from gridtune.scenarios.tables.search import SearchSpec
 from gridtune.scenarios.workers.local_workers import interruptible
 from gridtune.scenarios.workers.pool import Pool
 from gridtune.threads import one_thread
@@ -122,7 +121,7 @@ def _settings(
     check_measured([*wanted, *(one.metric for one in constraints_of(required))], space, cases)
     objectives = objectives_of(wanted)
     # Constraints are read again: the units of some metrics are known only now.
-    constraints = (*constraints_of(required), *_guards(scenario, config, spec, simulated))
+    constraints = (*constraints_of(required), *_guards(scenario, config, simulated))
     # Refuses a place that holds something else before it is touched.
     kept = stored_settings(where, name, alone=config.storage is None)
     before = kept if config.resume else None
@@ -158,10 +157,9 @@ def _settings(
     return settings, notes
 
 
-def _guards(
-    scenario: Scenario, config: SearchConfig, spec: SearchSpec, simulated: bool
-) -> tuple[Constraint, ...]:
+def _guards(scenario: Scenario, config: SearchConfig, simulated: bool) -> tuple[Constraint, ...]:
     """What no configuration may do to jobs unless it is allowed; other work than simulating has none."""
+    spec = scenario.spec.searching
     lose, starve = (spec.allow_loss, spec.allow_starvation) if simulated else (True, True)
     lose = lose if config.allow_loss is None else config.allow_loss
     starve = starve if config.allow_starvation is None else config.allow_starvation

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 from gridtune.plain_text import escaped
 
@@ -40,6 +41,12 @@ def _one_line(text: str) -> str:
     """A text in one line: names and paths may hold breaks."""
     plain = escaped(text.rstrip())
     return plain if len(plain) <= LONGEST else f"{plain[:LONGEST]}…"
+
+
+def meant(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """`did you mean …?` with the known word that is nearest; what is said `otherwise` if none is near."""
+    near = get_close_matches(word, list(known), n=1)
+    return f"did you mean {near[0]}?" if near else otherwise
 
 
 def brief(value: object) -> str:

@@ -14,9 +14,7 @@ from gridtune.optimize.commands.compare import (
     OWN_RUNS,
     Comparison,
     Row,
-    SavedRun,
     _runs,
-    _workloads,
     basis,
     compare_text,
     compared,
@@ -28,6 +26,7 @@ from gridtune.optimize.records.difference import difference
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load
+from gridtune.scenarios.results.saved_runs import SavedRun, workloads_of
 from search_toys import VARY, toy_with_baseline
 from tests.calls import call  # noqa: F401
 from tests.facts import missing
@@ -278,7 +277,7 @@ def test_sums_over_different_jobs_are_not_judged_nor_is_a_promise_a_different_jo
         known = {"workload": [{"name": "log", "trace": "/a/log.swf", **workload}]}
         values = {"jobs.size-small": jobs, "completed": jobs, "unhappy_users": 5.0, "waiting_mean": jobs}
         metrics = {name: {"values": [one], "unit": definition(name).unit} for name, one in values.items()}
-        return SavedRun(scenario="s", seed=1, workloads=_workloads(known), metrics=metrics)
+        return SavedRun(scenario="s", seed=1, workloads=workloads_of(known), metrics=metrics)
 
     def judged(first, second):
         return {row.change.metric.name for row in _runs(first, second)[1] if row.judged}

@@ -149,8 +149,7 @@ def test_configurations_are_run_once_on_validation_seeds_in_every_case():
     with Pool() as pool:
         validation = Block.apart(settings(), Evaluator.validation(2), pool, heard, work)
         some = [{"a": 1}, {"a": 2}, {"a": 1}]
-        validation.announce(some)
-        one, other, again = validation.run(some)
+        one, other, again = validation.run_all(some)
         assert heard.said == [("runs", 8), *range(1, 9)]
         assert (validation.evaluator.simulated, one, len(work.seen)) == (8, again, 8)
         assert one.values == {
@@ -163,8 +162,7 @@ def test_configurations_are_run_once_on_validation_seeds_in_every_case():
             "calm": {"cost": estimate(3.0 + FIRST_VALIDATION, 4.0 + FIRST_VALIDATION)},
             "busy": {"cost": estimate(50.0 + FIRST_VALIDATION, 51.0 + FIRST_VALIDATION)},
         }
-        validation.announce([{"a": 2}])
-        assert validation.run([{"a": 2}]) == [other]
+        assert validation.run_all([{"a": 2}]) == [other]
         assert (validation.evaluator.simulated, len(heard.said)) == (8, 9)
         late = Block.apart(settings(), Evaluator.validation(3), pool, None, work)
         assert late.run([{"a": 1}]) == [None]

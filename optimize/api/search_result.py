@@ -352,15 +352,12 @@ class Study:
         cases = [case.scenario for case in self.settings.run_in]
         for case in cases:
             prepare(case)
-        heard = progress_of(progress)
-        try:
-            with interruptible(), workers(processes, dask, *cases) as pool:
-                made = explain(
-                    row, self.settings, replications=replications, ablate=ablate, pool=pool, progress=heard
-                )
-                return Explained(made)
-        finally:
-            heard.finish()
+        with interruptible(), workers(processes, dask, *cases) as pool:
+            made = explain(
+                row, self.settings, replications=replications, ablate=ablate, pool=pool,
+                progress=progress_of(progress),
+            )  # fmt: skip
+            return Explained(made)
 
     def __repr__(self) -> str:
         count = len(self.archive.evaluations) + len(self.archive.failed)

@@ -6,17 +6,15 @@ with unequal variances.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from math import isfinite, nan
+from math import isfinite
 from pathlib import Path
 from textwrap import fill
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import definition
@@ -29,63 +27,19 @@ from gridtune.optimize.records.difference import ROUNDING, Change, Difference
 from gridtune.optimize.records.evaluations import Estimate, Objective, side_by_side
 from gridtune.optimize.records.recommendation import much
 from gridtune.optimize.report.numbers import amount, metric_label
+from gridtune.optimize.report.recommended import COUNTED
 from gridtune.optimize.search_space.cases import Case
 from gridtune.plain_text import counted
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.amounts import human_difference
+from gridtune.scenarios.results.saved_runs import SUBJECTS, Origin, SavedRun, saved_run, workloads_of
 from gridtune.scenarios.results.text import GAP, LINES, Styled, text_table, wrapped
 
 OWN_RUNS = "Hypervolumes are of estimated means; other values, of each configuration's own runs."
 SPARE = 3  # lines for the head of the table
 MOST = 3  # settings of workloads that are named
 JOBS = "jobs.size-"  # metrics: how many jobs of a class there are, whatever becomes of them
-SUMS = {"jobs", "users", "kills", "preemptions"}  # units: the more jobs there are, the more
-PROMISES = {"response_bound"}  # keys of workloads that make no jobs
 NAME = 20  # columns that names have at least
-SUBJECTS = "a study, the folder of `gridtune run --out`, or the JSON that `gridtune run --format json` prints"
-
-
-class Origin(BaseModel, strict=True):
-    """What decides the random numbers of runs; `workloads` (see `_workloads`) is empty if not known."""
-
-    scenario: str
-    seed: int
-    workloads: dict[str, Any] = {}
-
-    def unlike(self, other: Origin) -> list[str]:
-        """Settings of workloads that differ, where both are known."""
-        here, there = self.workloads, other.workloads
-        return [path for path in here | there if here and there and here.get(path) != there.get(path)]
-
-    def apart(self, other: Origin) -> str:
-        """Why replications of the same number share no random numbers; "" if they do.
-
-        Workloads, overlays and a queue draw them by seed, replication and their own names alone.
-        """
-        if self.seed != other.seed:
-            return "The two share no random numbers (another seed)"
-        if self.workloads and other.workloads:
-            common = any(path.endswith(".name") for path in self.workloads.keys() & other.workloads.keys())
-            queues = self.workloads["queue"] and other.workloads["queue"]
-            return "" if common or queues else "The two share no random numbers (no workload in common)"
-        unknown = "Whether the two share random numbers is not known (scenarios of other names)"
-        return unknown if self.scenario != other.scenario else ""
-
-
-Value = Annotated[float, BeforeValidator(lambda given: nan if given is None else given)]
-
-
-class SavedMetric(BaseModel, strict=True):
-    """What runs gave; missing and infinite values, which have no form in JSON, are not a number."""
-
-    values: list[Value] = Field(min_length=1)
-    unit: str
-
-
-class SavedRun(Origin):
-    """Runs that were saved: where their random numbers are from, and each metric."""
-
-    metrics: dict[str, SavedMetric]
 
 
 @dataclass(frozen=True)
@@ -227,44 +181,12 @@ def _difference(one: Change) -> str:
 
 
 def _found(subject: str) -> Study | SavedRun:
+    if (run := saved_run(subject)) is not None:
+        return run
     path = Path(subject)
-    if (path / "metrics.json").is_file():
-        return _saved(path / "metrics.json", path / "manifest.json")
-    if path.is_file() and path.suffix == ".json":
-        return _saved(path, path)
     if path.suffix == ".toml" or not (path.exists() or is_study(subject)):
         raise ScenarioError(f"{subject}: expected {SUBJECTS}")
     return api.open_study(subject)
-
-
-def _saved(metrics: Path, about: Path) -> SavedRun:
-    try:
-        found, facts = (json.loads(path.read_text(encoding="utf-8")) for path in (metrics, about))
-        known = _workloads(facts["resolved"]) if "resolved" in facts else {}
-        run = SavedRun.model_validate({**facts, "metrics": found.get("metrics", found), "workloads": known})
-        if len({len(one.values) for one in run.metrics.values()}) != 1:
-            raise ValueError("not every metric has a value of every replication")
-        return run
-    except OSError as error:
-        raise ScenarioError(f"{error.filename}: {error.strerror}; expected {SUBJECTS}") from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        why = str(error)
-        if isinstance(error, ValidationError):
-            first = error.errors(include_url=False)[0]
-            why = f"{'.'.join(map(str, first['loc']))}: {first['msg'].lower()}"
-        raise ScenarioError(f"{metrics}: not what a run has written ({why}); expected {SUBJECTS}") from error
-
-
-def _workloads(resolved: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings that make jobs, and the horizon, by path; of a trace its name, as folders may differ."""
-    named = {
-        f"{part}.{one['name']}.{key}": Path(value).name if key == "trace" and value else value
-        for part in ("workload", "overlay")
-        for one in resolved.get(part) or ()
-        for key, value in one.items()
-        if key not in PROMISES
-    }
-    return {name: resolved.get(name) for name in ("horizon", "queue")} | named
 
 
 def _studies(a: Study, b: Study) -> tuple[str, list[Row], list[str]]:
@@ -293,7 +215,7 @@ def _studies(a: Study, b: Study) -> tuple[str, list[Row], list[str]]:
 
 
 def _origin(case: Case) -> Origin:
-    made = _workloads(case.scenario.spec.model_dump(mode="json"))
+    made = workloads_of(case.scenario.spec.model_dump(mode="json"))
     return Origin(scenario=case.scenario.name, seed=case.seed, workloads=made)
 
 
@@ -312,7 +234,7 @@ def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str]]:
             direction, step = (meaning.direction, meaning.resolution) if meaning else ("minimize", 0.0)
             one = compared(Objective(name, direction, unit, step), first, second, common=not apart)
             # Unknown metrics, idle ones, and sums over other jobs have no better direction.
-            idle = meaning is None or name in IDLE or (bool(counts) and unit in SUMS)
+            idle = meaning is None or name in IDLE or (bool(counts) and unit in COUNTED)
             rows.append(Row(one, judged=not idle))
     return apart, rows, a.unlike(b) or counts
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -285,13 +286,11 @@ def _provenance(row: Row) -> Iterator[str]:
         yield "Not validated: these values rest on search runs alone."
 
 
-def _located(document: Any, base: Path) -> Any:
-    """A document with the traces that lie in a folder named in full."""
-    if isinstance(document, list):
-        return [_located(part, base) for part in document]
-    if not isinstance(document, dict):
-        return document
-    found = {name: _located(part, base) for name, part in document.items()}
-    if isinstance(trace := found.get("trace"), str) and (base / trace).is_file():
-        found["trace"] = str((base / trace).resolve())
+def _located(document: Mapping[str, Any], base: Path) -> Mapping[str, Any]:
+    """A document in which workloads name in full the traces that lie in a folder."""
+    found = deepcopy(document)
+    for workload in found.get("workload", ()):
+        file = base / workload.get("trace", "")
+        if file.is_file():
+            workload["trace"] = str(file.resolve())
     return found

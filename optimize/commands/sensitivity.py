@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity
+from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity, study_sensitivity
 from gridtune.optimize.importance.simulator_sensitivity import design, simulated_sensitivity
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.numbers import metric_label, setting, with_half
 from gridtune.optimize.report.progress import progress_of
+from gridtune.optimize.runs.stored import load
 from gridtune.optimize.search_space.cases import Case
 from gridtune.optimize.search_space.settings import check_measured, objectives_of
 from gridtune.optimize.search_space.space import Space, check_not_set
+from gridtune.optimize.studies.places import is_url, named
 from gridtune.scenarios.document.paths import parse_assignments
 from gridtune.scenarios.document.scenario import load as load_scenario
 from gridtune.scenarios.errors import ScenarioError
@@ -114,16 +116,11 @@ def sensitivity_text(found: Sensitivity, width: int, *, every: bool = False) -> 
 
 def is_study(subject: str) -> bool:
     """Whether this names a study (a URL, a search's folder, a journal) rather than a scenario."""
-    from gridtune.optimize.studies.places import is_url, named
-
     path = Path(named(subject)[0])
     return is_url(subject) or path.is_dir() or (path.is_file() and path.suffix not in (".toml", ".json"))
 
 
 def _of_study(asked: SensitivityRequest) -> Sensitivity:
-    from gridtune.optimize.importance.sensitivity import study_sensitivity
-    from gridtune.optimize.runs.stored import load
-
     for option in ("method", "samples", "replications", "jobs", "dask", "vary", "set"):
         if getattr(asked, option):
             why = f"{asked.subject} is a study; its evaluations are not simulated again"

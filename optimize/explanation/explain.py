@@ -164,8 +164,7 @@ def explain(
     validation = Block.apart(settings, Evaluator.validation(wanted), pool, progress, work)
     removed = removals(scenario, settings.space, values) if ablate else []
     needed = [values, {}, *(one.left for one in removed if not one.failure)]
-    validation.announce(needed)
-    here, base, *_ = validation.run(needed)
+    here, base, *_ = validation.run_all(needed)
     if here is None:
         study, why = found.archive.study, validation.failures[key(values)]
         raise ScenarioError(f"{study}: configuration {evaluation.number} fails on validation seeds: {why}")

@@ -11,18 +11,17 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, nan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import optuna
 import pandas as pd
+from optuna.trial import FrozenTrial, create_trial
 
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.runs.stored import SearchResult
 from gridtune.scenarios.errors import ScenarioError
-
-if TYPE_CHECKING:
-    from optuna.trial import FrozenTrial
 
 LEAST = 20  # evaluations below which no tenth can be told from the rest
 BEST, BEST_COUNT = 0.1, 5  # share of the evaluations that count as good, but at least so many
@@ -171,8 +170,6 @@ def study_sensitivity(kept: SearchResult, objectives: Sequence[Objective], seed:
 
 
 def _ranking(kept: SearchResult, objective: Objective, seed: int) -> Ranking:
-    from optuna.trial import create_trial
-
     name = objective.name
     distributions = {parameter.path: parameter.distribution() for parameter in kept.settings.space}
     trials = []
@@ -208,8 +205,6 @@ def _ranking(kept: SearchResult, objective: Objective, seed: int) -> Ranking:
 
 def _importances(trials: Sequence[FrozenTrial], objective: Objective) -> dict[str, float] | None:
     """Importances that add up to 1; None if the good trials are like all others."""
-    import optuna
-
     quantile = max(BEST, min(0.5, BEST_COUNT / len(trials)))
     # What Optuna warns of is in the table: over how many trials it rests.
     optuna.logging.set_verbosity(optuna.logging.ERROR)

@@ -136,12 +136,7 @@ def simulated_sensitivity(
     )
     runs = Block.apart(settings, range(replications), pool, progress, work)
     visited = {key(one): one for block in plan.blocks for one in block}
-    every = list(visited.values())
-    try:
-        runs.announce(every)
-        runs.run(every)
-    finally:
-        runs.evaluator.progress.finish()
+    runs.run_all(list(visited.values()))
     samples = [runs.run(block) for block in plan.blocks]
     blocks = [number for number, block in enumerate(samples) if None not in block]
     notes = _notes(plan, visited, runs.failures, len(blocks)) if runs.failures else ()

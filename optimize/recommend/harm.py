@@ -7,6 +7,8 @@ from dataclasses import replace
 from math import isfinite, log
 from statistics import fmean
 
+from scipy.stats import false_discovery_control
+
 from gridtune.model.metrics.registry import Definition, definition
 from gridtune.optimize.front.changes import Runs
 from gridtune.optimize.records.difference import difference
@@ -43,8 +45,6 @@ def harms(baseline: Runs, changed: Runs, objectives: Collection[str]) -> tuple[H
 
     Source: Y. Benjamini and Y. Hochberg, Controlling the False Discovery Rate, JRSS B 57(1), 1995.
     """
-    from scipy.stats import false_discovery_control
-
     found: list[Harm] = []
     doubts: list[float] = []
     unhappy = [count for side in (baseline, changed) for count in side.get(UNHAPPY, (1.0,))]

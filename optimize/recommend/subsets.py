@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
-from math import floor, log10
 
 import numpy as np
 
@@ -112,9 +111,8 @@ class Subsets:
             value = configuration.get(parameter.path)
             if value is None or parameter.choices or before[parameter.path] == value:
                 continue
-            number = float(value)
-            digits = DIGITS - 1 - floor(log10(abs(number))) if number else 0
-            near = min(max(round(number, digits), parameter.low), parameter.high)
+            short = float(f"{float(value):.{DIGITS}g}")
+            near = min(max(short, parameter.low), parameter.high)
             found[parameter.path] = round(near) if parameter.whole else float(near)
         return found
 

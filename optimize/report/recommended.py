@@ -13,6 +13,7 @@ from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Arch
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation, Value, much
 from gridtune.optimize.report.numbers import MANY, amount, plain, relative
 from gridtune.optimize.search_space.constraints import excesses, feasible, violation
+from gridtune.optimize.search_space.parameter import same
 from gridtune.plain_text import counted, escaped
 
 # By its metric, what one configuration does against a guard, what several do, and the option that allows it.
@@ -22,7 +23,7 @@ GUARDS = {
 }
 LONGER = "To try others, repeat the command with `--resume` and more `--budget`, `--runs` or `--time`"
 MOST_OF_IT = 0.5  # share of a recommendation's effect, from which a change is most of it
-COUNTED = {"jobs", "users", "kills", "tasks", "preemptions"}  # units of metrics
+COUNTED = {"jobs", "users", "kills", "tasks", "preemptions"}  # units: the more jobs there are, the more
 
 
 def infeasible(front: Front, some: Sequence[Constraint] | None = None) -> list[Evaluation]:
@@ -38,7 +39,7 @@ def changed_values(front: Front, values: Mapping[str, Value]) -> list[ParameterC
     return [
         ParameterChange(path, before.get(path), value)
         for path, value in values.items()
-        if path not in before or (before[path], type(before[path]) is bool) != (value, type(value) is bool)
+        if path not in before or not same(before[path], value)
     ]
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.records.evaluations import Estimate, Objective
 from gridtune.optimize.replication.compare import promising
 from gridtune.optimize.report.answer import caveats, changes_text, heading
 from gridtune.optimize.report.frame import ON_FRONT, TITLE, Row, rows, texts
@@ -86,18 +85,13 @@ def statistics_text(front: Front, width: int) -> str:
     text = "\n".join(wrapped([heading(front), *statistics(front)], width)) + "\n"
     if not front.archive.cases or not front.members:
         return text
-    known = [*map(as_objective, front.archive.constraints), *front.objectives]
-    metrics = list({one.name: one for one in known}.values())
-
-    def mean(found: Estimate | None, metric: Objective) -> str:
-        return "-" if found is None else with_half(found.mean, found.standard_error, metric)
-
-    cells = [
-        [row.name, case, *(mean(cases[case].get(one.name), one) for one in metrics)]
-        for row in listed(front)
-        if row.evaluation and (cases := row.evaluation.validated_cases or row.evaluation.cases)
-        for case in front.archive.cases
-    ]
+    every = [*map(as_objective, front.archive.constraints), *front.objectives]
+    metrics = {one.name: one for one in every}.values()
+    cells = []
+    for row in listed(front):
+        for case, known in row.evaluation.checked_cases.items() if row.evaluation else ():
+            means = [with_half(known[one.name].mean, known[one.name].standard_error, one) for one in metrics]
+            cells.append([row.name, case, *means])
     titles = ["no.", "scenario", *(metric_label(one, TITLE) for one in metrics)]
     return f"{text}\n{text_table(titles, cells, width, keep=2, left=(0, 1))}"
 

@@ -61,11 +61,15 @@ class Block:
         study = open_study(None, "apart", settings)
         return cls(Evaluator(settings, study, pool, progress or Progress(), work), replications)
 
-    def announce(self, configurations: Sequence[Configuration]) -> None:
-        """Begin a phase of progress with the runs that these configurations still take, if any."""
+    def run_all(self, configurations: Sequence[Configuration]) -> list[Sample | None]:
+        """What configurations give (see `run`); their runs, if any are left, are a phase of progress."""
+        progress, done = self.evaluator.progress, len(self.evaluator.table)
         if cost := self.cost(self.new(configurations)):
-            done = len(self.evaluator.table)
-            self.evaluator.progress.start("runs", done + cost, done)
+            progress.start("runs", done + cost, done)
+        try:
+            return self.run(configurations)
+        finally:
+            progress.finish()
 
     def cost(self, configurations: Sequence[Configuration]) -> int:
         """Runs that these configurations would take."""

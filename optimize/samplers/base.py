@@ -13,7 +13,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib.metadata import entry_points
 from math import sqrt
 from typing import ClassVar, TypeVar
@@ -21,7 +20,7 @@ from typing import ClassVar, TypeVar
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.search_space.constraints import Excesses, violation
 from gridtune.optimize.search_space.space import Configuration, Space
-from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.errors import ScenarioError, meant
 
 Result = Sequence[float] | None  # means of the objectives in their order; None for a failed evaluation
 
@@ -122,7 +121,6 @@ def find(name: str, budget: int, space: Space) -> type[Sampler]:
         name = "exhaustive" if listed else "surrogate" if budget < MANY else "nsga2"
     known = samplers()
     if name not in known:
-        near = get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are auto, {', '.join(known)}"
+        hint = meant(name, known, f"there are auto, {', '.join(known)}")
         raise ScenarioError(f"{name}: no such sampler; {hint}")
     return known[name]

@@ -83,9 +83,8 @@ class OptunaSampler(Sampler):
                 params = middle | configuration
                 kinds = {path: self._distributions[path] for path in params}
                 broken = dict(excess)
-                self._study.add_trial(
-                    create_trial(values=result, params=params, distributions=kinds, constraints=broken)
-                )
+                trial = create_trial(values=result, params=params, distributions=kinds, constraints=broken)
+                self._study.add_trial(trial)
 
 
 @register("tpe", "tree-structured Parzen estimator (Optuna): takes 10 to 60 ms to propose a configuration")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from math import nan
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gridtune.plain_text import counted
 from gridtune.scenarios.document.scenario import Scenario
-from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.errors import ScenarioError, meant
 from gridtune.scenarios.execution.replicate import Metrics, Summary, as_json, summarise
 from gridtune.scenarios.results.files import manifest, write_run
 from gridtune.scenarios.results.frames import as_html, joined
@@ -140,10 +139,7 @@ class Result:
             KeyError: the run does not measure this metric.
         """
         if name not in self.summaries:
-            near = get_close_matches(str(name), self.summaries, n=1)
-            raise KeyError(
-                f"{name}: not measured; " + (f"did you mean {near[0]}?" if near else "see .metrics")
-            )
+            raise KeyError(f"{name}: not measured; {meant(str(name), self.summaries, 'see .metrics')}")
         return self.summaries[name].mean
 
     @cached_property

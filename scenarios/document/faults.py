@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from math import inf
 from typing import Any
 
@@ -12,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from gridtune import limits
 from gridtune.scenarios.document.paths import Document
-from gridtune.scenarios.errors import brief
+from gridtune.scenarios.errors import brief, meant
 from gridtune.scenarios.tables.schema import ScenarioSpec
 
 SHOULD = "Input should be "
@@ -73,8 +72,7 @@ def _said(fault: ErrorDetails) -> tuple[str, str]:
 
 
 def _hint(word: str, known: list[str]) -> str:
-    near = get_close_matches(word, known, n=1)
-    return f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+    return meant(word, known, f"known: {', '.join(known)}")
 
 
 def _joined(messages: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+import moocore
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -221,8 +222,6 @@ def _broken(path: str) -> str:
 
 def growth(front: Front) -> list[tuple[int, float]]:
     """(Configurations so far, hypervolume of what is expected of these), at each growth and at the end."""
-    import moocore
-
     table = configurations(front).sort_index()
     values = table[[one.name for one in front.objectives]].to_numpy(dtype=float) * signs(front.objectives)
     best, steps = np.empty((0, len(front.objectives))), [(0, 0.0)]
