@@ -346,3 +346,15 @@ def test_runs_of_one_log_whose_content_has_changed_have_different_jobs(call, tmp
         made = run_compare(first, other).to_dict()
         assert made["differing_workloads"] == ["jobs.size-large"], "two of eight processors are a quarter"
         assert not made["paired"]
+
+
+def test_metrics_without_a_value_in_some_runs_are_named(tmp_path):
+    metrics = {"completed": [1.0, 2.0], "makespan": [5.0, None], "energy": [None, None]}
+    for name, makespan in (("a", [5.0, 6.0]), ("b", [5.0, None])):
+        values = metrics | {"makespan": makespan}
+        saved = {key: {"values": some, "unit": ""} for key, some in values.items()}
+        text = json.dumps({"scenario": "x", "seed": 1, "metrics": saved})
+        (tmp_path / f"{name}.json").write_text(text)
+    made = run_compare(str(tmp_path / "a.json"), str(tmp_path / "b.json"))
+    assert made.to_dict()["not_compared"] == ["makespan"], "nobody asks what has no value anywhere"
+    assert "no finite value: makespan" in compare_text(made, 80).splitlines()[0]

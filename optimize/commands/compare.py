@@ -86,6 +86,7 @@ class Comparison:
     apart: str  # why they are not compared pair by pair; "" if they are
     rows: Sequence[Row]
     jobs: Sequence[str] = ()  # settings of workloads that differ, or metrics that show that jobs do
+    missing: Sequence[str] = ()  # metrics that are not compared, as some runs have no finite value
 
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON; differences are B minus A."""
@@ -96,6 +97,7 @@ class Comparison:
             "paired": not self.apart,
             "unpaired_because": self.apart or None,
             "differing_workloads": self.jobs,
+            "not_compared": self.missing,
             "rows": [row.as_json() for row in self.rows],
         }
 
@@ -123,6 +125,9 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
     said = f"{sure} of {total} differ significantly between {names[0]} and {names[1]}."
     if changed and all(row.change.difference.half is None for row in changed):
         said = f"{len(changed)} of {total} differ; one run of each cannot say which by chance."
+    if made.missing:
+        some = ", ".join(label(name).name for name in made.missing)
+        sentences.append(f"Not compared, as some runs have no finite value: {some}.")
     head = wrapped([*sentences, said], width)
     if not changed and not every:
         return "\n".join([*head, "Nothing changes."]) + "\n"
@@ -219,7 +224,7 @@ def _origin(case: Case) -> Origin:
     return Origin(scenario=case.scenario.name, seed=case.seed, workloads=made)
 
 
-def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str]]:
+def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str], list[str]]:
     both = [name for name in a.metrics if name in b.metrics]
     shared = {name: (a.metrics[name].values, b.metrics[name].values) for name in both}
     if not shared:
@@ -227,16 +232,19 @@ def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str]]:
     pairs = min(len(values) for both in shared.values() for values in both)
     counts = [name for name, (x, y) in shared.items() if name.startswith(JOBS) and x[:pairs] != y[:pairs]]
     apart = "The runs have different jobs" if counts else a.apart(b)
-    rows = []
+    rows, missing = [], []
     for name, (first, second) in shared.items():
-        if all(map(isfinite, (*first, *second))):
+        finite = [*map(isfinite, (*first, *second))]
+        if any(finite) and not all(finite):
+            missing.append(name)
+        elif any(finite):
             meaning, unit = definition(name), a.metrics[name].unit
             direction, step = (meaning.direction, meaning.resolution) if meaning else ("minimize", 0.0)
             one = compared(Objective(name, direction, unit, step), first, second, common=not apart)
             # Unknown metrics, idle ones, and sums over other jobs have no better direction.
             idle = meaning is None or name in IDLE or (bool(counts) and unit in COUNTED)
             rows.append(Row(one, judged=not idle))
-    return apart, rows, a.unlike(b) or counts
+    return apart, rows, a.unlike(b) or counts, missing
 
 
 def _row(of: str, objective: Objective, known: Sequence[Mapping[str, Estimate]], *, common: bool) -> Row:
