@@ -203,10 +203,19 @@ class Agenda:
         return self._next is not _NEVER or len(self._heap) - len(self._cancelled) > self._recurring + known
 
     @property
-    def pending(self) -> int:
-        """The number of events that are still to happen, recurring ones included; a stream counts as one."""
+    def streaming(self) -> bool:
+        """Whether arrivals of a stream are still to come."""
         self._merge()
-        return len(self._heap) - len(self._cancelled) + (self._next is not _NEVER)
+        return self._next is not _NEVER
+
+    @property
+    def entered(self) -> int:
+        """The number of events that have been entered so far."""
+        return self._sequence
+
+    def awaits(self, entered: int) -> bool:
+        """Whether one of the first events, so many of which were `entered` then, is still to come."""
+        return any(event[2] <= entered and event[2] not in self._cancelled for event in self._heap)
 
     @property
     def next_time(self) -> float:

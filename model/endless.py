@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from math import inf, nan
-from typing import TYPE_CHECKING
 
+from gridtune.model.agenda import Agenda
 from gridtune.model.job import CREATED, QUEUED, RUNNING
-
-if TYPE_CHECKING:
-    from gridtune.model.grid import Grid
+from gridtune.model.record import Record
 
 EVENTS = 1_000_000  # between two looks
+LOOKS = 50  # at which only an event that was entered long before is still to come, at most
 
 
 class EndlessRunError(ValueError):
@@ -21,30 +20,40 @@ class Watch:
     """Looks from time to time whether a run gets on.
 
     Args:
-        grid: the run.
+        agenda, record: of the run.
+        horizon: s at which it ends; infinite if it has none.
     """
 
-    def __init__(self, grid: Grid) -> None:
-        self._grid = grid
+    def __init__(self, agenda: Agenda, record: Record, horizon: float) -> None:
+        self._agenda, self._record, self._horizon = agenda, record, horizon
         self._jobs = self._left = -1
         self._since = nan
+        self._entered = self._waited = 0
 
     def look(self) -> None:
-        """See whether jobs have come or ended since the last look, or one of them has run all the time.
+        """See whether jobs have come or ended since the last look.
 
-        Where there is a horizon, the clock must have moved.
+        If not, the clock must have moved; and one of them has run all the time, arrivals are to come, or (for
+        `LOOKS`) what was to come at the last look still is, such as the end of an outage. Under a horizon,
+        the clock suffices.
 
         Raises:
             EndlessRunError: nothing of this.
         """
-        jobs, now = self._grid.record.jobs, self._grid.now
+        jobs, now = self._record.jobs, self._agenda.now
         left = sum(job.state in (CREATED, QUEUED, RUNNING) for job in jobs)
-        if (len(jobs), left) == (self._jobs, self._left):
-            ran = any(job.state is RUNNING and job.start <= self._since for job in jobs)
-            if now == self._since or (self._grid.horizon == inf and not ran):
-                remedy = "" if self._grid.horizon < inf else "; a horizon would end it"
-                raise EndlessRunError(
-                    f"the run does not end: {EVENTS:,} events from {self._since:.6g} to {now:.6g} s, but no "
-                    f"job ended or ran through; {left:,} are left{remedy}"
-                )
-        self._jobs, self._left, self._since = len(jobs), left, now
+        self._waited = self._waited + 1 if (len(jobs), left) == (self._jobs, self._left) else 0
+        if self._waited and (now == self._since or not self._gets_on()):
+            remedy = "" if self._horizon < inf else "; a horizon would end it"
+            raise EndlessRunError(
+                f"the run does not end: {EVENTS:,} events from {self._since:.6g} to {now:.6g} s, but no job "
+                f"ended or ran through; jobs left: {left:,}{remedy}"
+            )
+        self._jobs, self._left, self._since, self._entered = len(jobs), left, now, self._agenda.entered
+
+    def _gets_on(self) -> bool:
+        if self._horizon < inf or self._agenda.streaming:
+            return True
+        if any(job.state is RUNNING and job.start <= self._since for job in self._record.jobs):
+            return True
+        return self._waited < LOOKS and self._agenda.awaits(self._entered)

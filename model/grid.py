@@ -115,7 +115,7 @@ class Grid(mesa.Model):
         Raises:
             EndlessRunError: events go on, but no job gets on.
         """
-        watch = Watch(self)
+        watch = Watch(self.agenda, self.record, self.horizon)
         with without_garbage_collection():
             while not self.agenda.run(self.horizon, EVENTS):
                 watch.look()

@@ -197,6 +197,9 @@ def test_a_factor_of_the_mean_widens_an_interval_and_leaves_its_signs():
     assert (exact.low, exact.high) == pytest.approx((2 * exp(-0.3), 2 * exp(0.3)))
     assert Difference(0.0, 1.0, -2.0, 2.0, 0.0, 5).times(0.3).high == pytest.approx(2 * exp(0.3))
     assert gap.times(0.0) is gap
+    assert wide.half == (wide.high - wide.low) / 2
+    assert gap.times(3.0).half == 10.0, "significance is to be seen"
+    assert unsure.half == (unsure.high - unsure.low) / 2
     assert ONCE.times(0.3) is ONCE
 
 

@@ -31,7 +31,7 @@ def leased(runtime, tmp_path, **more):
 
 
 def test_a_request_that_fits_into_no_lease_does_not_run_for_ever(tmp_path):
-    with pytest.raises(EndlessRunError, match="ended or ran through; 1 are left; a horizon would"):
+    with pytest.raises(EndlessRunError, match="ended or ran through; jobs left: 1; a horizon would"):
         leased(95.0, tmp_path)
     assert leased(85.0, tmp_path).metrics["completed"].value == 1
     assert leased(95.0, tmp_path, horizon=1e5).end == 1e5
@@ -57,6 +57,58 @@ def test_a_job_that_runs_through_is_progress():
     job.begin(0.0, "n")
     whole.run()
     assert whole.now == 10_000.0
+
+
+def test_a_job_that_is_begun_again_and_again_is_no_progress():
+    whole = Grid()
+    job = whole.record.job("u", 0.0, 9_999.0)
+    job.queue(0.0, "q")
+    recurring(whole)
+
+    def again(_):
+        job.begin(whole.now, "n")
+        whole.agenda.after(10.0, killed, None)
+
+    def killed(_):
+        job.kill(whole.now)
+        again(None)
+
+    again(None)
+    with pytest.raises(EndlessRunError, match="jobs left: 1"):
+        whole.run()
+
+
+def test_jobs_that_end_are_progress_and_so_are_those_that_come_while_as_many_end():
+    whole = Grid()
+    recurring(whole)
+    jobs = [whole.record.job("u", 0.0, 1.0) for _ in range(101)]
+    whole.agenda.every(100.0, lambda _: jobs.pop().reject(whole.now))
+    whole.run()
+    assert len(jobs) == 0
+    whole = Grid()
+    recurring(whole)
+    whole.agenda.every(100.0, lambda _: whole.record.job("u", whole.now, 1.0).reject(whole.now))
+    whole.run()
+    assert len(whole.record.jobs) == 101
+
+
+def test_a_run_that_waits_for_what_will_happen_gets_on(monkeypatch):
+    whole = Grid()
+    recurring(whole)
+    whole.agenda.feed([(10_001.0, lambda _: None, None)])
+    whole.run()
+    assert whole.now == 10_001.0
+    whole = Grid()
+    recurring(whole)
+    whole.agenda.at(1e9, lambda _: None)  # such as the end of an outage
+    whole.run()
+    assert whole.now == 1e9
+    monkeypatch.setattr(endless, "LOOKS", 5)
+    whole = Grid()
+    recurring(whole)
+    whole.agenda.at(1e9, lambda _: None)
+    with pytest.raises(EndlessRunError, match="from 2500 to 3000 s"):
+        whole.run()
 
 
 def test_jobs_that_come_are_progress():

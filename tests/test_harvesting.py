@@ -378,6 +378,22 @@ def test_two_harvesters_that_want_nothing_do_not_wait_for_each_other():
     assert bags.left == 1
 
 
+@pytest.mark.parametrize("rounds", [None, {"gap": 5.0, "period": 60.0}])
+@pytest.mark.parametrize("controller", ["tap", {"kind": "pi", "reference": 2.0, "kp": 0.5, "ki": 0.2}])
+@pytest.mark.parametrize("sites", [1, 2])
+def test_harvesters_give_up_where_their_jobs_can_never_start(sites, controller, rounds):
+    names = [f"s{number}" for number in range(sites)]
+    site = {"nodes": 2, "policy": "fcfs", "outage": [{"start": 100.0}]}
+    run = simulate(Scenario("test", {
+        "title": "test",
+        "site": [{"name": name} | site | ({"rounds": rounds} if rounds else {}) for name in names],
+        "harvester": [{"name": f"h{name}", "site": name, "controller": controller} for name in names],
+        "workload": [{"name": "b", "kind": "campaign", "count": 40, "runtime": 50.0}],
+    }, Path()))  # fmt: skip
+    assert 0 < run.metrics["completed"].value < 40
+    assert run.end < 10_000
+
+
 def test_the_load_of_the_file_system_is_held_at_its_reference():
     quiet = load("cigri/file-system").override({"site.file_system.io_share": 0.0, "workload.bag.count": 2000})
     made = signals(simulate(quiet), "cigri")

@@ -245,6 +245,13 @@ def test_intervals_hold_where_strong_effects_are_in_proportion(strong):
     assert all(certain)
 
 
+def test_the_mean_of_effects_is_as_uncertain_as_by_students_t():
+    assert gaussian_process._uncertain(np.array([-0.3, -0.1, 0.1, 0.3])) == pytest.approx(
+        3.182 * 0.2582 / 2, rel=1e-3
+    )
+    assert gaussian_process._uncertain(np.array([-0.3, 0.0, 0.3])) == 0.0, "too few to tell"
+
+
 def test_where_effects_are_the_same_for_all_they_are_taken_so():
     rng = np.random.default_rng(12)
     means = np.linspace(10.0, 50.0, 40)

@@ -1,6 +1,7 @@
 """Services that take time: against queueing theory, and what loads each of them."""
 
 from itertools import accumulate
+from pathlib import Path
 from statistics import fmean
 
 import numpy as np
@@ -11,6 +12,7 @@ from gridtune.model.batch.queueing_theory import mg1_wait, mmc_wait
 from gridtune.model.grid import Grid
 from gridtune.scenarios import load as scenario
 from gridtune.scenarios import simulate
+from gridtune.scenarios.document.scenario import Scenario
 from tests.meta_grid import Task, play
 
 
@@ -168,3 +170,13 @@ def test_a_site_with_virtual_reservations_has_no_head_node_of_the_kind():
 
     with pytest.raises(ScenarioError, match="head_node"):
         scenario("egee/search").override({"site.lal.head_node": {"time": 1.0}})
+
+
+def test_a_request_under_way_at_the_end_of_a_run_counts_until_then():
+    run = simulate(Scenario("x", {
+        "title": "x",
+        "horizon": 100.0,
+        "site": [{"name": "a", "nodes": 1, "policy": "fcfs", "head_node": {"time": 60.0}}],
+        "workload": [{"name": "w", "kind": "generated", "count": 1, "interval": 90.0, "runtime": 1.0}],
+    }, Path()))  # fmt: skip
+    assert run.metrics["service_load"].value == pytest.approx(0.1)

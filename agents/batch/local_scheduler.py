@@ -170,7 +170,7 @@ class LocalScheduler:
         """A period is over: have a round for whatever waits, even if nothing has happened."""
         self.call()
         best_effort = self._site.best_effort
-        if self._pass_due or (best_effort is not None and best_effort.depth):
+        if self._pass_due or (best_effort is not None and best_effort.depth and best_effort.idle > 0):
             self.call_round()
 
     def _schedule(self, _: object) -> None:

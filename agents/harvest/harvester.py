@@ -20,8 +20,8 @@ from gridtune.model.policy import misjudged
 
 # Cycles in which nothing happens before a harvester gives up, or looks ahead to when something will.
 PATIENCE = 100
-# Cycles that it looks ahead at most: weeks, if a controller neither settles nor wants a job.
-FORESIGHT = 100_000
+# Cycles that it looks ahead at most: years, if a controller neither settles nor wants a job.
+FORESIGHT = 5_000_000
 SIGNALS = ("reference", "measured", "error", "input", "waiting", "running", "used", "load")
 
 

@@ -31,7 +31,7 @@ class Gateway(mesa.Agent):
         self.open = True
         self.unfinished = 0
         self.hopeless = False
-        self._visits, self._idle = 0, 0  # of `every`, to come: while others are busy, and while nobody is
+        self._visits = 0  # of `every`, that are to come
         self.trouble = Trouble(grid)
 
     @property
@@ -95,32 +95,18 @@ class Gateway(mesa.Agent):
 
         def enter(number: int) -> None:
             turn, k = divmod(number, count)
+            self._visits += 1
             # Multiples of the period, not sums of its parts: no rounding creeps in.
-            when = start + (turn + k / count) * period
-            if not self.quiet:
-                self._visits += 1
-                agenda.at(when, visit, number, OBSERVATION)
-            elif agenda.pending > self._visits + self._idle:
-                self._idle += 1
-                agenda.poll(when, look, number, OBSERVATION)
-            else:
-                self.hopeless = True
+            agenda.at(start + (turn + k / count) * period, visit, number, OBSERVATION)
 
         def visit(number: int) -> None:
             self._visits -= 1
-            act(number)
-
-        def look(number: int) -> None:
-            self._idle -= 1
-            act(number)
-
-        def act(number: int) -> None:
             if self.at_work:
                 actions[number % count](None)
-                enter(number + 1)
+                if not self.quiet:
+                    enter(number + 1)
 
-        self._visits += 1
-        agenda.at(start, visit, 0, OBSERVATION)
+        enter(0)
 
     @property
     def quiet(self) -> bool:

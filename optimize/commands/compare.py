@@ -37,7 +37,7 @@ from gridtune.scenarios.results.text import GAP, LINES, Styled, text_table, wrap
 
 OWN_RUNS = "Hypervolumes are of estimated means; other values, of each configuration's own runs."
 SPARE = 3  # lines for the head of the table
-MOST = 3  # settings of workloads that are named
+MOST = 3  # settings of workloads, or metrics, that are named
 JOBS = "jobs.size-"  # metrics: how many jobs of a class there are, whatever becomes of them
 NAME = 20  # columns that names have at least
 
@@ -119,18 +119,18 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
     changed.sort(key=lambda row: (not row.told, not row.harm, -row.change.relative))
     sentences = []
     if jobs := made.jobs:
-        some = ", ".join(jobs[:MOST]) + f" and {len(jobs) - MOST} more" * (len(jobs) > MOST)
-        sentences.append(f"The runs have different jobs ({some}): differences may come from the jobs.")
+        sentences.append(
+            f"The runs have different jobs ({_listed(jobs)}): differences may come from the jobs."
+        )
     sure, total = sum(row.told for row in changed), counted(len(rows), "quantity", "quantities")
     said = f"{sure} of {total} differ significantly between {names[0]} and {names[1]}."
     if changed and all(row.change.difference.half is None for row in changed):
         said = f"{len(changed)} of {total} differ; one run of each cannot say which by chance."
     if made.missing:
-        some = ", ".join(label(name).name for name in made.missing)
-        sentences.append(f"Not compared, as some runs have no finite value: {some}.")
+        sentences.append(f"Not compared, as some runs have no finite value: {_listed(made.missing)}.")
     head = wrapped([*sentences, said], width)
     if not changed and not every:
-        return "\n".join([*head, "Nothing changes."]) + "\n"
+        return "\n".join([*head, f"Nothing {'else ' if made.missing else ''}changes."]) + "\n"
     titles = ["", *names, "difference", ""]
     cells = list(map(_cells, rows if every else changed))
     # Names go on in lines of their own, where these would make the table too wide.
@@ -149,6 +149,10 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
         foot += [f"Not listed: {' and '.join(rest)} (--all)."] if rest else []
     table = text_table(titles, cells[:count], width)
     return "\n".join([*head, "", table, *wrapped(foot, width)]) + "\n"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:MOST]) + f" and {len(names) - MOST} more" * (len(names) > MOST)
 
 
 def _names(a: str, b: str) -> Sequence[str]:
@@ -232,7 +236,7 @@ def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str], list[str
     pairs = min(len(values) for both in shared.values() for values in both)
     counts = [name for name, (x, y) in shared.items() if name.startswith(JOBS) and x[:pairs] != y[:pairs]]
     apart = "The runs have different jobs" if counts else a.apart(b)
-    rows, missing = [], []
+    rows, missing = [], [name for name in {**a.metrics, **b.metrics} if name not in shared]
     for name, (first, second) in shared.items():
         finite = [*map(isfinite, (*first, *second))]
         if any(finite) and not all(finite):

@@ -45,6 +45,7 @@ from gridtune.optimize.replication.compare import (
 from gridtune.threads import one_thread
 
 FEWEST = 3  # configurations: beside the baseline, one says nothing of how much means vary
+FEWEST_EFFECTS = 4  # replications: Student's t of fewer makes intervals of any width
 FEWEST_REPEATED = 8  # configurations, as in a round of validation: fewer do not say if noise grows with means
 DRAWS = 1000
 REPLAYS, REPLAYED = 5, 200  # studies that are simulated, and draws of each
@@ -230,10 +231,18 @@ def _on_its_scale(runs: Array, seen: Array, model: Callable[[Array], Parts]) -> 
     ran = seen.any(axis=0)
     factor = float((over.sum(axis=0)[ran] / seen.sum(axis=0)[ran]).mean())
     means, found, replays = (sign * factor * np.exp(sign * one) for one in (means, found, replays))
-    # The mean effect cancels in differences of logarithms; here it is a factor.
-    effects = explained(logs, seen)[0][ran]
-    uncertain = stdtrit(len(effects) - 1, 0.5 + INTERVAL / 2) * effects.std(ddof=1) / len(effects) ** 0.5
-    return means, found, replays, _unit(means), freedom, float(uncertain)
+    return means, found, replays, _unit(means), freedom, _uncertain(explained(logs, seen)[0][ran])
+
+
+def _uncertain(effects: Array) -> float:
+    """Half of the 95 % interval of the mean of replication effects on logarithms; 0 of too few to tell.
+
+    It cancels in differences of logarithms. In differences, it is the logarithm of a factor.
+    """
+    count = len(effects)
+    if count < FEWEST_EFFECTS:
+        return 0.0
+    return float(stdtrit(count - 1, 0.5 + INTERVAL / 2) * effects.std(ddof=1) / count**0.5)
 
 
 def _in_proportion(runs: Array, seen: Array) -> int:

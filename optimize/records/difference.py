@@ -74,8 +74,15 @@ class Difference:
 
     @property
     def half(self) -> float | None:
-        """Half of the interval, which stands behind ±; None where there is none."""
-        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+        """Half of the interval, which stands behind ±; None where there is none.
+
+        It is at most the mean if the interval leaves 0 out, which is to be seen though its ends may be
+        unequally far.
+        """
+        if self.low is None or self.high is None:
+            return None
+        half = (self.high - self.low) / 2
+        return min(half, abs(self.mean)) if self.low * self.high > 0 else half
 
     @property
     def verdict(self) -> Verdict:

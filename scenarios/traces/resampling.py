@@ -106,7 +106,7 @@ def users(
     pool = _half(list(theirs), half)
     if count < 1 or len(pool) < 2:
         raise TraceError(
-            f"too few to draw from (whole weeks: {count}, users: {len(theirs)}); "
+            f"too few to draw from (whole weeks: {count}, users: {len(set(owners))}); "
             'resample = "shake" moves submissions'
         )
     stay = min(TEMPORARY, count / 2) * WEEK

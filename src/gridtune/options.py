@@ -294,7 +294,7 @@ Low = Annotated[float, _number("Submit so many jobs per cycle before the step.",
 High = Annotated[float, _number("Submit so many jobs per cycle after the step.", 0.0, limits.NUMBER)]
 Settling = Annotated[float, _number("Let the closed loop settle within so many cycles.", 0.01, limits.NUMBER)]
 Overshoot = Annotated[
-    float, _number("Let the step response overshoot by this share of the step.", 1e-6, 0.99)
+    float, _number("Place poles that alone would overshoot by this share of the step.", 1e-6, 0.99)
 ]
 
 # What comes out, and where to.
