@@ -89,7 +89,7 @@ class Gateway(mesa.Agent):
     def every(self, period: float, actions: Sequence[Action], start: float = 0.0) -> None:
         """Do some things every `period` s from `start` (s), evenly spread over it, while there is work.
 
-        They come after all else that happens at their instants.
+        They come after all else that happens at their instants, and end for good once it is `quiet`.
         """
         agenda, count = self.grid.agenda, len(actions)
 
