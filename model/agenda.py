@@ -199,8 +199,7 @@ class Agenda:
 
     def busy_beyond(self, known: int) -> bool:
         """Whether anything is still to happen other than recurring observations and so many known events."""
-        self._merge()
-        return self._next is not _NEVER or len(self._heap) - len(self._cancelled) > self._recurring + known
+        return self.streaming or len(self._heap) - len(self._cancelled) > self._recurring + known
 
     @property
     def streaming(self) -> bool:

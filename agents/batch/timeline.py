@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 from itertools import count
@@ -39,7 +40,7 @@ class Working(Protocol):
         """See above."""
 
 
-class Timeline:
+class Timeline(ABC):
     """When nodes of a site are lost, drained and back.
 
     What is to happen is entered by `at`; it happens after jobs have ended and come in at that time, before
@@ -72,10 +73,11 @@ class Timeline:
         record.probe(f"{site.name}.unavailable", lambda: self._read().out_slots)
 
     @property
+    @abstractmethod
     def out_slots(self) -> int:
         """Slots of nodes that are lost or drained."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lose(self, nodes: Iterable[int], cause: str, until: float = inf) -> None:
         """Nodes fail: what runs there is lost, and they are out until `open`.
 
@@ -84,15 +86,14 @@ class Timeline:
             cause: which `open` names.
             until: when the scheduler expects them back, s; infinite if it does not know.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def shut(self, nodes: Iterable[int], cause: str, until: float = inf) -> None:
         """Nothing starts on some nodes until `open`; jobs that run there go on; see `lose`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def open(self, nodes: Iterable[int], cause: str) -> None:
         """One of the causes for which nodes are out is over."""
-        raise NotImplementedError
 
     def at(self, time: float, action: Callable[[Any], object], argument: Any = None) -> None:
         """Have something happen at a time (s); not before now."""

@@ -52,7 +52,6 @@ class Service(mesa.Agent):
     Attributes:
         begun: number of requests that a thread has begun.
         waited: s that these waited for it in all.
-        busy: s that threads have been busy with them, up to the last time that one began or ended.
     """
 
     def __init__(
@@ -68,7 +67,7 @@ class Service(mesa.Agent):
         super().__init__(grid)
         self.name = name
         self.begun = 0
-        self.waited = self.busy = 0.0
+        self.waited = self._busy = 0.0
         self.threads = threads
         self._agenda = grid.agenda
         self._time = time
@@ -108,11 +107,10 @@ class Service(mesa.Agent):
         for _ in range(requests):
             self.serve(nothing)
 
-    def account(self) -> None:
-        """Count in `busy` the time since a request began or ended last."""
-        now = self._agenda.now
-        self.busy += self._working * (now - self._since)
-        self._since = now
+    @property
+    def busy(self) -> float:
+        """Seconds that threads have been busy with requests so far."""
+        return self._busy + self._working * (self._agenda.now - self._since)
 
     def _begin(self, request: Request) -> None:
         since, action, argument = request
@@ -120,14 +118,17 @@ class Service(mesa.Agent):
         duration = self._time() + self._per_waiting * self._waiting()
         self.begun += 1
         self.waited += now - since
-        self.account()
-        self._working += 1
+        self._works(1)
         self._agenda.after(duration, self._served, (action, argument), ARRIVAL)
+
+    def _works(self, more: int) -> None:
+        """So many more threads are busy from now on."""
+        self._busy, self._since = self.busy, self._agenda.now
+        self._working += more
 
     def _served(self, request: tuple[Action, Any]) -> None:
         action, argument = request
-        self.account()
-        self._working -= 1
+        self._works(-1)
         # The next one goes first: what this one wants may ask for the same service again.
         if self._queue and not self._halts:
             self._begin(self._queue.popleft())
@@ -149,6 +150,4 @@ def load(all_services: list[Service], now: float) -> float:
     """Busy time over all time of the threads of the service that is busiest; nan at time 0."""
     if now <= 0:
         return nan
-    for service in all_services:
-        service.account()
     return max(min(1.0, service.busy / (service.threads * now)) for service in all_services)

@@ -158,9 +158,9 @@ class Broker(Gateway):
         """Every site sends its state; the news of those that are equally far arrives at once."""
         for sites in self._by_distance.values():
             heard = [k for k in sites if self._reported(k) != "old"] if self.reports else sites
-            if self.quiet:  # what is no news would keep the run going for ever
-                heard = [k for k in heard if self._measure_again(k) != self.views[k]]
             news = [self._measure_again(k) for k in heard]
+            if self.quiet:  # what is no news would keep the run going for ever
+                news = [view for view in news if view != self.views[view.site]]
             if news:
                 self.channel.send("information", self.members[sites[0]], self._receive, news, len(news))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import inf
 
@@ -13,7 +14,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.job import FAILED, Job
 
 
-class Gateway(mesa.Agent):
+class Gateway(mesa.Agent, ABC):
     """Takes tasks in and counts those that are still to be done.
 
     Attributes:
@@ -35,9 +36,9 @@ class Gateway(mesa.Agent):
         self.trouble = Trouble(grid)
 
     @property
+    @abstractmethod
     def waiting(self) -> int:
         """Tasks that have not yet been brought to a site."""
-        raise NotImplementedError
 
     def accept(self, task: Job) -> None:
         """A task is handed in."""
@@ -61,9 +62,9 @@ class Gateway(mesa.Agent):
         """A task was lost on its way to a site, which is found out later."""
         self.grid.agenda.after(self.trouble.detection(), self._try_again, task, DECISION)
 
+    @abstractmethod
     def resubmit(self, task: Job) -> None:
         """Bring a task that has failed or was lost to a site once more."""
-        raise NotImplementedError
 
     def _hear_of_failure(self, task: Job) -> None:
         self.trouble.note(task.site)

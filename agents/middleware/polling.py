@@ -90,7 +90,7 @@ class Polling:
 
     def _quiet(self) -> bool:
         """Whether nothing is to come, in a run without horizon, and no look would find anything."""
-        if self._grid.horizon < inf or self._agenda.busy:
+        if not self._match_maker.quiet:
             return False
         finds = self._match_maker.finds
         return not any(one.looking or (one.available and finds(one.question())) for one in self._agents)

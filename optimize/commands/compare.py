@@ -29,7 +29,7 @@ from gridtune.optimize.records.recommendation import much
 from gridtune.optimize.report.numbers import amount, metric_label
 from gridtune.optimize.report.recommended import COUNTED
 from gridtune.optimize.search_space.cases import Case
-from gridtune.plain_text import counted
+from gridtune.plain_text import counted, listed
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.amounts import human_difference
 from gridtune.scenarios.results.saved_runs import SUBJECTS, Origin, SavedRun, saved_run, workloads_of
@@ -120,14 +120,14 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
     sentences = []
     if jobs := made.jobs:
         sentences.append(
-            f"The runs have different jobs ({_listed(jobs)}): differences may come from the jobs."
+            f"The runs have different jobs ({listed(jobs, MOST)}): differences may come from the jobs."
         )
     sure, total = sum(row.told for row in changed), counted(len(rows), "quantity", "quantities")
     said = f"{sure} of {total} differ significantly between {names[0]} and {names[1]}."
     if changed and all(row.change.difference.half is None for row in changed):
         said = f"{len(changed)} of {total} differ; one run of each cannot say which by chance."
     if made.missing:
-        sentences.append(f"Not compared, as some runs have no finite value: {_listed(made.missing)}.")
+        sentences.append(f"Not compared, as some runs have no finite value: {listed(made.missing, MOST)}.")
     head = wrapped([*sentences, said], width)
     if not changed and not every:
         return "\n".join([*head, f"Nothing {'else ' if made.missing else ''}changes."]) + "\n"
@@ -149,10 +149,6 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
         foot += [f"Not listed: {' and '.join(rest)} (--all)."] if rest else []
     table = text_table(titles, cells[:count], width)
     return "\n".join([*head, "", table, *wrapped(foot, width)]) + "\n"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:MOST]) + f" and {len(names) - MOST} more" * (len(names) > MOST)
 
 
 def _names(a: str, b: str) -> Sequence[str]:

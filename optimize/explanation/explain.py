@@ -23,6 +23,7 @@ from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.constraints import Bounded, tightest
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, Space, key
+from gridtune.plain_text import listed
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
@@ -277,8 +278,7 @@ def find_configuration(found: Front, text: str) -> Row:
     row = known.get(text.strip().lower())
     if row is None:
         some = [BASELINE if one.number == archive.baseline else str(one.number) for one in found.on_front]
-        more = f" and {len(some) - NAMED} more" if len(some) > NAMED else ""
-        front = f"the front has {', '.join(some[:NAMED])}{more}" if some else "the front is empty"
+        front = f"the front has {listed(some, NAMED)}" if some else "the front is empty"
         called = [one.letter for one in archive.recommendations]
         called += [BASELINE] if archive.baseline is not None and BASELINE not in some[:NAMED] else []
         also = f"; names: {', '.join(called)}" if called else ""

@@ -19,7 +19,6 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 from scipy.optimize import minimize_scalar
-from scipy.special import stdtrit
 
 from gridtune.optimize.inference.noise import least_squares, noise_of
 from gridtune.optimize.inference.surrogate_model import (
@@ -31,7 +30,7 @@ from gridtune.optimize.inference.surrogate_model import (
     one_sign,
     sampled,
 )
-from gridtune.optimize.records.difference import INTERVAL, Difference
+from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.compare import (
     Array,
@@ -242,7 +241,8 @@ def _uncertain(effects: Array) -> float:
     count = len(effects)
     if count < FEWEST_EFFECTS:
         return 0.0
-    return float(stdtrit(count - 1, 0.5 + INTERVAL / 2) * effects.std(ddof=1) / count**0.5)
+    error = float(effects.std(ddof=1) / count**0.5)
+    return Difference.of(0.0, error, count - 1, count).high or 0.0
 
 
 def _in_proportion(runs: Array, seen: Array) -> int:

@@ -9,6 +9,7 @@ Sources: Zakay and Feitelson, ICPE 2013 (users); Tsafrir, Ouaknine and Feitelson
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeVar
 
@@ -100,9 +101,8 @@ def users(
     count = whole_weeks(submits)
     origin, length = submits[0], count * WEEK
     theirs: dict[str, list[int]] = {}
-    for job, (submit, owner) in enumerate(zip(submits, owners, strict=True)):
-        if submit < origin + length:
-            theirs.setdefault(owner, []).append(job)
+    for job, owner in enumerate(owners[: bisect_left(submits, origin + length)]):
+        theirs.setdefault(owner, []).append(job)
     pool = _half(list(theirs), half)
     if count < 1 or len(pool) < 2:
         raise TraceError(

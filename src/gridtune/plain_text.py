@@ -3,7 +3,7 @@
 A control character cannot be seen and does something: a line break, an escape sequence, a mark that turns the
 direction of writing. Names with one are refused when they are made (`hidden`). What other files hold is
 escaped where it is written (`escaped`). Names in a suggested command are quoted (`argument`). `counted` says
-how many there are of something.
+how many there are of something, `listed` names them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import re
 import shlex
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode's categories of them
@@ -52,6 +52,11 @@ def escaped(text: str, keep: str = "", escape: Callable[[str], str] = _escape) -
 def counted(number: int, noun: str, plural: str = "") -> str:
     """A number of things, in words; the plural has an s unless it is given."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Names in words: the first ones, at most so many, and how many more there are."""
+    return ", ".join(names[:most]) + f" and {len(names) - most} more" * (len(names) > most)
 
 
 def hidden(name: str) -> str:
