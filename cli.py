@@ -461,6 +461,9 @@ def identify(
     made = found.as_json(settling, overshoot)
     rows = [{"what": name, "value": made[name]} for name in ("a", "b", "fit", "kp", "ki")]
     _print(made, rows, ("what", "value"), format)
+    if min(made["kp"], made["ki"]) < 0:
+        hint = 'kind = "pole-placement" with these a and b takes them; a shorter --settling may avoid them'
+        print(f'gridtune: kind = "pi" refuses gains below 0; {hint}', file=sys.stderr)
 
 
 def _scenario(name: str, assignments: Sequence[str] | None) -> Scenario:

@@ -327,6 +327,10 @@ def test_identify_prints_plant_and_gains():
     made = json.loads(result.stdout)
     assert {"a", "b", "fit", "kp", "ki"} <= made.keys()
     assert 0.5 < made["a"] < 0.9 < made["fit"]
+    assert "gains below 0" not in result.stderr
+    slow = gridtune("identify", "cigri/file-system", "--settling", 30, "--format", "json")
+    assert json.loads(slow.stdout)["kp"] < 0
+    assert "gains below 0" in slow.stderr
     assert "settling" in refused("identify", "cigri/file-system", "--settling", -1)
     assert "needs one harvester" in refused("identify", "diet/day-regular")
     assert "expected 0 <= low < high" in refused("identify", "cigri/file-system", "--low", 5, "--high", 1)

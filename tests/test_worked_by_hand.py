@@ -15,6 +15,7 @@ from gridtune.model.vres import Gang, GangWork
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.simulation.simulate import build, simulate
 from gridtune.scenarios.systems.middleware import tag_notes
+from gridtune.scenarios.systems.owners import owner_notes
 from gridtune.scenarios.systems.vres import vres_notes
 
 SHARED = """
@@ -248,6 +249,31 @@ def test_tags_that_no_site_has_are_told(tags, told):
     text += workload("b", 'requires = ["y"]') + workload("c")
     lines = list(tag_notes(Scenario("x", {"title": "x", **tomllib.loads(text)}, Path()).active))
     assert lines == ([f"workload b: no site has the tags {told}: its jobs are lost"] if told else [])
+
+
+def test_users_of_reservations_that_no_job_has_are_told():
+    reserved = """
+[[site.reservation]]
+name = "beam"
+start = 0.0
+duration = 10.0
+processors = 1
+users = ["b-000", "bob"]
+groups = ["b-000"]
+[[workload]]
+name = "b"
+kind = "generated"
+count = 1
+interval = 1.0
+runtime = 1.0
+site = "a"
+"""
+    text = ONE + reserved
+    lines = list(owner_notes(Scenario("x", {"title": "x", **tomllib.loads(text)}, Path()).active))
+    place = "site.a.reservation.beam: no job is of the"
+    assert lines == [f"{place} user bob", f"{place} group b-000"]
+    known = text.replace(', "bob"', "").replace('groups = ["b-000"]', "groups = []")
+    assert not list(owner_notes(Scenario("x", {"title": "x", **tomllib.loads(known)}, Path()).active))
 
 
 LEASED = """

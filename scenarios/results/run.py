@@ -10,6 +10,7 @@ from gridtune.model.record import Record
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.systems.middleware import tag_notes
 from gridtune.scenarios.systems.outages import qos_notes
+from gridtune.scenarios.systems.owners import owner_notes
 from gridtune.scenarios.systems.platform import platform_notes
 from gridtune.scenarios.systems.replay import refused_jobs, replay_differences, undated
 from gridtune.scenarios.systems.vres import vres_notes
@@ -68,4 +69,5 @@ def faults(scenario: Scenario) -> list[str]:
         *qos_notes(scenario.spec),
         *vres_notes(spec),
         *tag_notes(spec),
+        *owner_notes(spec),
     ]
