@@ -84,7 +84,7 @@ def test_no_category_stays_rare_however_bad_it_looks(monkeypatch):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", [4])
+@pytest.mark.parametrize("seed", [1])
 def test_a_kind_that_is_good_in_one_corner_alone_is_looked_at_until_that_is_near(monkeypatch, seed):
     def best():
         configurations = play(far_worse_unless_right, 20, seed=seed)

@@ -87,7 +87,8 @@ def test_a_configuration_that_is_asked_for_twice_is_drawn_alike():
     assert draws.std() > 0.1
 
 
-def test_the_sizes_that_are_found_fit_best():
+def test_the_sizes_that_are_found_fit_best(monkeypatch):
+    monkeypatch.setattr(surrogate_model, "COARSE", 1e-9)
     rng = np.random.default_rng(5)
     columns = [rng.uniform(0, 1, (40, 1)), rng.uniform(0, 1, (40, 1))]
     values = (np.sin(4 * columns[0]) + columns[1] ** 2)[:, 0] + rng.normal(0, 0.1, 40)
@@ -100,6 +101,10 @@ def test_the_sizes_that_are_found_fit_best():
     free = (found.sizes > start - 8.9) & (found.sizes < start + 4.9)
     assert free.sum() >= 4
     assert abs(slope[free]).max() < 0.05
+    monkeypatch.setattr(surrogate_model, "COARSE", 0.25)
+    steps = (Fitted.of(distances(columns), values, 1).sizes - start) / 0.25
+    assert steps == pytest.approx(steps.round())
+    assert steps == pytest.approx((found.sizes - start) / 0.25, abs=0.5)
 
 
 def test_from_more_than_two_hundred_configurations_sizes_are_learned_from_some_by_the_seed():

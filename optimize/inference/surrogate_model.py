@@ -7,7 +7,8 @@ does not exist in a configuration stands in the middle of its range: the choice 
 distinguishes them. Each quantity has a surrogate, of its values or, where likelier, of their logarithms.
 
 The logarithms of the sizes are one array: the term of all together, that of each parameter alone, how fast
-the former decays with each parameter, and the nugget.
+the former decays with each parameter, and the nugget. They are rounded: the optimiser magnifies the last
+digits of arithmetic, in which kinds of processors differ, until proposals differ, too.
 
 Sources: C. Rasmussen and C. Williams, Gaussian Processes for Machine Learning, 2006, chapters 2 and 5; D.
 Duvenaud, H. Nickisch and C. Rasmussen, Additive Gaussian Processes, NIPS 2011; G. Box and D. Cox, An
@@ -31,6 +32,7 @@ WIDE = 20.0  # ratio of the largest to the least value above which a parameter i
 REACH = 0.4  # of a parameter's range, over which its own part changes
 LEARNED = 200  # configurations from which the sizes are learned, at most
 STEPS = 40  # of the optimiser
+COARSE = 0.25  # to multiples of which from the start logarithms of sizes are rounded
 STIFFNESS = 0.125  # of the priors on logarithms of sizes: 1 over their variance
 
 
@@ -94,7 +96,8 @@ class Fitted:
         found = minimize(
             _misfit, start, given, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS}
         )
-        return cls(mean, found.x, float(found.fun))
+        sizes = start + COARSE * np.round((found.x - start) / COARSE)
+        return cls(mean, sizes, float(found.fun))
 
     def scaled(self, values: Array) -> Array:
         """Values of the quantity on the scale of the surrogate, of the same order."""
