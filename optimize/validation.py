@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gridtune.optimize.front.front import ON_FRONT, comparable, front, keeps, without_equals
+from gridtune.optimize.front.front import ON_FRONT, front, keeps, without_equals
 from gridtune.optimize.inference.gaussian_process import posterior_of
 from gridtune.optimize.inference.surrogate_model import coordinates_of, distances, joint_draws, surrogates
 from gridtune.optimize.records.evaluations import Evaluation
@@ -80,7 +80,7 @@ class Validation:
     def _able(self) -> list[Evaluation]:
         """Configurations that keep the constraints in the search, one of each that are equal."""
         archive = self.evaluator.archive
-        able = [one for one in comparable(archive) if one.values and feasible(one, archive.constraints)]
+        able = [one for one in archive.evaluations if one.values and feasible(one, archive.constraints)]
         distinct = without_equals(able, archive)
         return [one for one in able if one.number in distinct]
 

@@ -43,7 +43,7 @@ def archive(objectives, *outcomes, validation=None, **facts):
 
 
 class Told:
-    """What a posterior says, given by hand; see `StudyPosterior`.
+    """What a posterior says, given by hand; see `Posterior`.
 
     Args:
         chances: of being non-dominated, by number.
@@ -54,7 +54,7 @@ class Told:
 
     def __init__(self, chances, means, gap=None, uncertain=0.0):
         self.chances, self.gap, self.uncertain = chances, gap, uncertain
-        self.means = {number: np.array(row, dtype=float) for number, row in means.items()}
+        self.numbers, self.means = list(means), np.array(list(means.values()), dtype=float)
 
     def __contains__(self, number):
         return number in self.chances
@@ -62,7 +62,7 @@ class Told:
     def difference(self, to, start, objective, pairs):
         return self.gap
 
-    def factor(self, objective):
+    def factor_of(self, objective):
         return self.uncertain
 
 

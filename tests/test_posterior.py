@@ -5,7 +5,6 @@ import pytest
 
 from gridtune.optimize.inference import gaussian_process
 from gridtune.optimize.inference.gaussian_process import (
-    StudyPosterior,
     _in_proportion,
     _missing_odds,
     _raised,
@@ -234,11 +233,15 @@ def test_intervals_hold_where_strong_effects_are_in_proportion(strong):
         values = theta[:, None] * np.exp(rng.normal(0, strong, 7) + rng.normal(0, 0.1, (24, 7)))
         values[12:, 1:] = np.nan
         true = theta * np.exp((strong**2 + 0.1**2) / 2)
-        fitted = fit(values[:, None], known, apart=0)
-        found = StudyPosterior(fitted, list(range(24)), range(24), OBJECTIVES[:1])
+        found = replace(
+            fit(values[:, None], known, apart=0),
+            numbers=range(24),
+            rivals=range(24),
+            objectives=OBJECTIVES[:1],
+        )
         for number in range(1, 24):
             gap = found.difference(number, 0, OBJECTIVES[0])
-            wide = gap.times(found.factor(OBJECTIVES[0]))
+            wide = gap.times(found.factor_of(OBJECTIVES[0]))
             held.append(wide.low <= true[number] - true[0] <= wide.high)
             certain.append((gap.low > 0 or gap.high < 0) == (wide.low > 0 or wide.high < 0))
     assert 0.9 <= np.mean(held) <= 0.99

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gridtune.optimize.front.changes import Change, between, changes, confirmed, modelled, other_changes
-from gridtune.optimize.front.front import Front, comparable
+from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Evaluation, Value, side_by_side
 from gridtune.optimize.replication.compare import Array, costs, ranges
 from gridtune.optimize.report.frame import BASELINE, Row, rows
@@ -222,7 +222,7 @@ def ablated(
             made.append(replace(one, changes=changes(found.objectives, here.values, result.values)))
         else:
             made.append(replace(one, failure=one.failure or validation.failures[key(one.left)]))
-    seen = costs([evaluation.objectives for evaluation in comparable(found.archive)], found.objectives)
+    seen = costs([evaluation.objectives for evaluation in found.archive.evaluations], found.objectives)
     widths = dict(zip((o.name for o in found.objectives), ranges(seen).tolist(), strict=True))
     return tuple(sorted(made, key=lambda one: -one.effect(widths)))
 

@@ -97,7 +97,7 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
             model = posterior.difference(to.number, start.number, objective, gap.pairs)
             gap = _informed(model, gap) if both else model
             if gap is model:
-                gap = model.times(posterior.factor(objective))
+                gap = model.times(posterior.factor_of(objective))
             one = replace(one, difference=gap)
         made.append(one)
     return tuple(made)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite, nan
+from math import nan
 
 import numpy as np
 
-from gridtune.optimize.inference.gaussian_process import StudyPosterior, posterior_of
+from gridtune.optimize.inference.gaussian_process import Posterior, posterior_of
 from gridtune.optimize.records.difference import Change
 from gridtune.optimize.records.evaluations import Archive, Constraint, Evaluation, Objective, side_by_side
 from gridtune.optimize.replication.compare import Array, costs, non_dominated, signs
@@ -44,7 +44,7 @@ class Front:
     on_front: tuple[Evaluation, ...]
     reference: tuple[float, ...]  # see `reference_point`
     hypervolume: float = 0.0  # of the configurations on the front, by their estimated means
-    posterior: StudyPosterior | None = None  # None where configurations are too few, or runs do not vary
+    posterior: Posterior | None = None  # None where configurations are too few, or runs do not vary
     certain: bool = False  # whether runs of a configuration repeat each other exactly: then one tells all
     means: Mapping[int, Array] = field(default_factory=dict)
     same: Mapping[int, int] = field(default_factory=dict)
@@ -104,14 +104,14 @@ def front(archive: Archive) -> Front:
     objectives = archive.objectives
     if not objectives:
         raise ScenarioError(f"{archive.study}: a study without objectives has no front")
-    usable, corner, broken = comparable(archive), reference_point(archive), archive.broken
-    able = [one for one in usable if feasible(one, archive.constraints)]
+    corner, broken = reference_point(archive), archive.broken
+    able = [one for one in archive.evaluations if feasible(one, archive.constraints)]
     groups = without_equals(able, archive).items()
     same = {first: others for first, others in groups if broken.isdisjoint((first, *others))}
     if not same:
-        return Front(archive, (), (), corner, means=_plain(usable, objectives))
+        return Front(archive, (), (), corner, means=_plain(archive.evaluations, objectives))
     rivals = [one for one in able if one.number in same]
-    standing = [one for one in usable if one.number == archive.baseline]
+    standing = [one for one in archive.evaluations if one.number == archive.baseline]
     known = [*rivals, *(replace(one, values=one.values or dict(archive.present)) for one in standing)]
     runs = [all_values(one, name) for one in known for name in one.objectives]
     certain = any(len(some) > 1 for some in runs) and all(len(set(some)) == 1 for some in runs)
@@ -156,16 +156,14 @@ def _plain(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -
     return {one.number: row for one, row in zip(evaluations, rows, strict=True)}
 
 
-def _anchored(
-    archive: Archive, posterior: StudyPosterior | None, plain: Mapping[int, Array]
-) -> dict[int, Array]:
+def _anchored(archive: Archive, posterior: Posterior | None, plain: Mapping[int, Array]) -> dict[int, Array]:
     """Posterior means by number, or plain ones, on the level of the baseline's runs; those confirmed as such.
 
     What is above the baseline's mean moves as far as that, what is below it in proportion, and stays small.
     """
     turned, objectives = signs(archive.objectives), archive.objectives
     confirmed = [one for one in archive.recommendations if one.replications]
-    means = plain if posterior is None else posterior.means
+    means = plain if posterior is None else dict(zip(posterior.numbers, posterior.means, strict=True))
     rows = turned * np.array(list(means.values()))
     # Where no run was below 0, no mean is.
     lowest = [min(min(e.objectives[o.name].values) for e in archive.evaluations) for o in objectives]
@@ -227,13 +225,6 @@ def _same(one: Evaluation, other: Evaluation, names: Sequence[str]) -> bool:
     return all(a == b or (a != a and b != b) for a, b in pairs)
 
 
-def comparable(archive: Archive) -> list[Evaluation]:
-    """Evaluations that can be ranked: every objective is a finite number."""
-    names = [objective.name for objective in archive.objectives]
-    every = ((one, (one.objectives, one.estimates)) for one in archive.evaluations)
-    return [one for one, both in every if all(isfinite(some[name].mean) for some in both for name in names)]
-
-
 def reference_point(archive: Archive) -> tuple[float, ...]:
     """Reference point of the hypervolume: twice as bad as the baseline, one unit worse where that has 0.
 
@@ -241,7 +232,7 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
     that their volumes compare. Without a baseline it is the worst value of each objective, on validation
     seeds, too, and 10 % more: of the range in the search, or of the size (at least 1) where all are equal.
     """
-    objectives, turned, usable = archive.objectives, signs(archive.objectives), comparable(archive)
+    objectives, turned, usable = archive.objectives, signs(archive.objectives), archive.evaluations
     if archive.standing is not None:
         first = np.array([archive.standing.objectives[one.name].values[0] for one in objectives])
         steps = [one.resolution for one in objectives]
@@ -249,7 +240,7 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
     if not usable:
         return (0.0,) * len(objectives)
     # What breaks constraints does not count, unless there is nothing else.
-    usable = [one for one in usable if feasible(one, archive.constraints)] or usable
+    usable = tuple(one for one in usable if feasible(one, archive.constraints)) or usable
     values = costs([e.objectives for e in usable], objectives)
     validated = costs([e.validated for e in usable if e.validated], objectives)
     ranges = np.ptp(values, axis=0)

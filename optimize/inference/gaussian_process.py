@@ -13,8 +13,8 @@ Kriging Metamodels, ACM TOMACS 22(2), 2012; D. Rubin, Inference and Missing Data
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.random import Generator
@@ -58,7 +58,7 @@ Parts = tuple[Array, Array, Array, float, float, float]  # what a `Posterior` ha
 
 @dataclass(frozen=True)
 class Posterior:
-    """Posterior of the configurations of a search.
+    """Posterior of the configurations of a search, by their `numbers`.
 
     Attributes:
         means: to be minimised, configurations x objectives, on a level common to all.
@@ -69,6 +69,7 @@ class Posterior:
         freedom: degrees of freedom by which the size of the noise is known, by objective.
         factor: by how much the logarithm of a factor common to all means is uncertain, by objective: half of
             its 95 % interval.
+        rivals: numbers of those that may be on the front.
     """
 
     means: Array
@@ -77,6 +78,18 @@ class Posterior:
     unit: Array
     freedom: Array
     factor: Array
+    numbers: Sequence[int] = ()
+    rivals: Collection[int] = ()
+    objectives: Sequence[Objective] = ()
+
+    def __contains__(self, number: int) -> bool:
+        return number in self.numbers
+
+    @cached_property
+    def chances(self) -> dict[int, float]:
+        """See `non_dominated`, by number."""
+        rivals = np.flatnonzero(np.isin(self.numbers, list(self.rivals)))
+        return dict(zip(self.numbers, self.non_dominated(rivals).tolist(), strict=True))
 
     def non_dominated(self, rivals: Array | None = None) -> Array:
         """Probability in [0, 1] that no other configuration dominates each.
@@ -105,44 +118,19 @@ class Posterior:
         rounded = np.round(draws / self.unit)
         return np.stack([moocore.is_nondominated(values, keep_weakly=True) for values in rounded])
 
-
-class StudyPosterior:
-    """The posterior of configurations by their `numbers`; `rivals` are those that may be on the front.
-
-    Attributes:
-        chances, means: see `Posterior.non_dominated` and `Posterior`, by number.
-    """
-
-    def __init__(
-        self,
-        posterior: Posterior,
-        numbers: list[int],
-        rivals: Collection[int],
-        objectives: Sequence[Objective],
-    ) -> None:
-        self._posterior, self._objectives = posterior, tuple(objectives)
-        self._at = {number: at for at, number in enumerate(numbers)}
-        self._rivals = np.array([at for number, at in self._at.items() if number in rivals], dtype=int)
-        self.chances = dict(zip(numbers, posterior.non_dominated(self._rivals).tolist(), strict=True))
-        self.means = dict(zip(numbers, posterior.means, strict=True))
-
-    def __contains__(self, number: int) -> bool:
-        return number in self._at
-
     def difference(self, to: int, start: int, objective: Objective, pairs: int = 0) -> Difference:
         """What changes from one configuration to another in an objective, in its unit."""
-        posterior, column = self._posterior, self._objectives.index(objective)
-        a, b = self._at[to], self._at[start]
-        mean = float(signs([objective])[0] * (posterior.means[a, column] - posterior.means[b, column]))
-        gaps = posterior.draws[:, a, column] - posterior.draws[:, b, column]
-        error, freedom = float(np.std(gaps)), float(posterior.freedom[column])
-        if np.ptp(gaps) == 0 or np.isinf(posterior.unit[column]):  # it is known
+        column, a, b = self.objectives.index(objective), *map(self.numbers.index, (to, start))
+        mean = float(signs([objective])[0] * (self.means[a, column] - self.means[b, column]))
+        gaps = self.draws[:, a, column] - self.draws[:, b, column]
+        error, freedom = float(np.std(gaps)), float(self.freedom[column])
+        if np.ptp(gaps) == 0 or np.isinf(self.unit[column]):  # it is known
             mean, error = 0.0 if abs(mean) < objective.resolution else mean, 0.0
         return Difference.of(mean, error, freedom, pairs)
 
-    def factor(self, objective: Objective) -> float:
-        """See `Posterior.factor`; the intervals of `difference` leave it out."""
-        return float(self._posterior.factor[self._objectives.index(objective)])
+    def factor_of(self, objective: Objective) -> float:
+        """The `factor` of an objective; the intervals of `difference` leave it out."""
+        return float(self.factor[self.objectives.index(objective)])
 
 
 @one_thread()
@@ -153,7 +141,7 @@ def posterior_of(
     *,
     rivals: Collection[int] | None = None,
     baseline: int | None = None,
-) -> StudyPosterior | None:
+) -> Posterior | None:
     """What all runs of a search say of its configurations; of very many the hopeless are left out.
 
     None where that cannot be told: it takes `FEWEST` configurations, and one that was run twice.
@@ -172,7 +160,8 @@ def posterior_of(
     found = fit(runs[chosen], [evaluations[at].values for at in chosen], seed=seed, apart=apart)
     if found is None:
         return None
-    return StudyPosterior(found, numbers, numbers if rivals is None else rivals, objectives)
+    rivals = numbers if rivals is None else rivals
+    return replace(found, numbers=numbers, rivals=rivals, objectives=objectives)
 
 
 def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:

@@ -60,10 +60,8 @@ def why_none(front: Front) -> str:
             f"recommended.{also} {LONGER}.{allowed}"
         )
     if not front.on_front:
-        if archive.constraints:
-            broken = ", ".join(map(str, archive.constraints))
-            return f"No configuration keeps the constraints ({broken}). Relax one or search longer."
-        return "No configuration has finite values of all objectives. Choose other objectives."
+        broken = ", ".join(map(str, archive.constraints))
+        return f"No configuration keeps the constraints ({broken}). Relax one or search longer."
     if archive.standing is None and archive.present:  # it was the first to run
         why = next((f" ({escaped(one.reason)})" for one in archive.failed if one.number == 0), "")
         return f"The baseline failed{why}, so nothing could be compared with it. Choose from the front."

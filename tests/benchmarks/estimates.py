@@ -57,7 +57,7 @@ def _rows(made: Front, true: dict[int, Any], start: Any, head: dict[str, Any]) -
             if number in made.posterior:
                 gap = (runs[objective.name] - start[objective.name]).mean()
                 told = made.posterior.difference(number, made.archive.baseline, objective)
-                told = told.times(made.posterior.factor(objective))
+                told = told.times(made.posterior.factor_of(objective))
                 assert told.low is not None
                 assert told.high is not None
                 held.append(bool(told.low <= gap <= told.high))

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gridtune.optimize import search as loop
-from gridtune.optimize.front.front import Front, comparable, front
+from gridtune.optimize.front.front import Front, front
 from gridtune.optimize.records.evaluations import Archive, Evaluation
 from gridtune.optimize.replication.compare import costs, non_dominated
 from gridtune.optimize.search_space.constraints import feasible
@@ -65,7 +65,7 @@ def judged(where: Arena, found: Archive, *, alone: bool = False) -> dict[str, An
         found: all of them, with their runs.
         alone: whether the front is that of their means.
     """
-    able = [one for one in comparable(found) if feasible(one, found.constraints)]
+    able = [one for one in found.evaluations if feasible(one, found.constraints)]
     made = None if alone else front(found)
     told = _alone(found, able) if made is None else [one.number for one in made.on_front]
     truth = where.truth([one.values for one in able], TRUTH)
@@ -106,7 +106,7 @@ def _intervals(made: Front, where: Arena, chosen: list[Evaluation]) -> list[bool
         gap = where.truth([one.values], TRUTH)[0] - start
         for at, objective in enumerate(made.objectives):
             told = posterior.difference(one.number, baseline, objective)
-            told = told.times(posterior.factor(objective))
+            told = told.times(posterior.factor_of(objective))
             sign = 1 if objective.direction == "minimize" else -1
             if told.low is not None and told.high is not None:
                 held.append(bool(told.low <= sign * gap[at] <= told.high))
