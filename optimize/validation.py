@@ -13,7 +13,7 @@ import numpy as np
 
 from gridtune.optimize.front.front import ON_FRONT, front, keeps, without_equals
 from gridtune.optimize.inference.gaussian_process import posterior_of
-from gridtune.optimize.inference.surrogate_model import coordinates_of, distances, joint_draws, surrogates
+from gridtune.optimize.inference.surrogate_model import Distances, joint_draws, surrogates
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.compare import costs, promising
 from gridtune.optimize.runs.evaluator import Evaluator
@@ -98,7 +98,7 @@ class Validation:
         """Those that add most to the hypervolume, by a surrogate model of the means."""
         settings = self.evaluator.settings
         values = costs([one.objectives for one in able], settings.objectives)
-        apart = distances(coordinates_of([one.values for one in able]))
+        apart = Distances.of([one.values for one in able])
         models = surrogates(apart, values, settings.seed)
         rng = np.random.default_rng([settings.seed, len(able), 7])
         draws = joint_draws(models, apart, values, range(len(able)), DRAWS, rng)

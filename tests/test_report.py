@@ -100,13 +100,14 @@ def test_shares_are_percentages_and_times_have_their_unit():
 
 
 def test_a_change_is_told_in_per_cent_of_the_baseline_or_in_points():
-    def gap(mean, half=0.01):
-        return Difference(mean, half / 2, mean - half, mean + half, 0.99, 5)
+    def gap(mean, metric=UNFAIR, half=0.01):
+        return Change(metric, 0.0, mean, Difference(mean, half / 2, mean - half, mean + half, 0.99, 5))
 
-    assert change(gap(-0.27), 1.63, UNFAIR) == "-17 %"
-    assert change(gap(-0.021), 0.79, GOODPUT) == "-2.1 points"
-    assert change(gap(0.005), 1.63, UNFAIR) == "="
-    assert change(Difference(-0.27, None, None, None, None, 1), 1.63, UNFAIR) == "-17 % ?"
+    assert change(gap(-0.27), 1.63) == "-17 %"
+    assert change(gap(-0.021, GOODPUT), 0.79) == "-2.1 points"
+    assert change(gap(0.005), 1.63) == "="
+    once = Change(UNFAIR, 0.0, -0.27, Difference(-0.27, None, None, None, None, 1))
+    assert change(once, 1.63) == "-17 % ?"
     assert relative(4.0, 1.0, UNFAIR) == "x 5"
     log = Objective("slowdown_mean_log", "minimize")
     assert (relative(-0.301, 1.06, log), relative(1.0, -0.5, log)) == ("-50 %", "x 10")

@@ -79,7 +79,8 @@ def runs(number, count=2):
 
 def fill(study, numbers):
     for number in numbers:
-        study.append(runs(number))
+        for run in runs(number):
+            study.append(run)
         started = STARTED + timedelta(seconds=number)
         means = {"unfairness": pi / (number + 1), "completed": 7.0, "lost": number - 1.5}
         estimates = {name: Estimate(mean, 0.1, (mean, mean)) for name, mean in means.items()}
@@ -108,8 +109,7 @@ def test_runs_come_back_bit_by_bit(where):
     written = Run(values, "ä case\n", HELD_OUT + 3, {f"m{at}": number for at, number in enumerate(numbers)})
     with opened(where) as study:
         assert study.rows == ()
-        study.append([written])
-        study.append([])
+        study.append(written)
     (found,) = read_study(where).runs
     assert found.values == values
     assert [type(value) for value in found.values.values()] == [type(value) for value in values.values()]
@@ -214,7 +214,8 @@ def test_a_study_is_not_continued_or_written_over_by_accident(where):
     assert read_study(where) == before
     with opened(where, name="another", resume=True) as study:
         assert study.rows == ()
-        study.append(runs(9))
+        for run in runs(9):
+            study.append(run)
     assert read_study(where, NAME) == before
     assert read_study(where, "another").runs == tuple(runs(9))
     with pytest.raises(ScenarioError, match=rf"#NAME; it holds .*{NAME}"):
@@ -233,7 +234,8 @@ def test_a_deleted_study_leaves_no_runs_to_the_next_of_its_name(where):
         read_study(where)
     with opened(where, resume=True) as study:
         assert (study.rows, study.trials) == ((), {})
-        study.append(runs(7))
+        for run in runs(7):
+            study.append(run)
     assert read_study(where).runs == tuple(runs(7))
 
 
@@ -274,7 +276,8 @@ def test_a_folder_is_found_by_itself_and_by_its_files(tmp_path, form):
 def test_a_journal_of_another_name_has_its_own_table(tmp_path):
     for name in ("a.journal", "b.journal", "c.log"):
         with opened(tmp_path / name) as study:
-            study.append(runs(len(name)))
+            for run in runs(len(name)):
+                study.append(run)
     tables = {path.name for path in tmp_path.glob("*.jsonl")}
     assert tables == {"a.runs.jsonl", "b.runs.jsonl", "c.log.runs.jsonl"}
     assert read_study(tmp_path / "b.journal").runs == tuple(runs(9))
@@ -326,7 +329,8 @@ def test_names_that_no_terminal_shows_are_refused(tmp_path, name):
 def test_names_of_other_scripts_are_not(where):
     name = "über/grid 网格 👍🏽 100% {x}"
     with opened(where, name=name) as study:
-        study.append(runs(1))
+        for run in runs(1):
+            study.append(run)
     assert read_study(where).name == name
 
 

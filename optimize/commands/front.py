@@ -230,7 +230,7 @@ def _sum(row: Row) -> Iterator[str]:
         yield f"Not recommended: {said}"
     yield from _harm(row)
     told = [
-        f"{metric_label(one)} {numbers.change(row.changes[one.name].difference, row.baseline(one), one)}"
+        f"{metric_label(one)} {numbers.change(row.changes[one.name], row.baseline(one))}"
         for one in row.front.objectives
         if row.changes
     ]

@@ -57,7 +57,7 @@ def modelled(front: Front, *configurations: Evaluation | Failed) -> bool:
 def confirmed(front: Front, start: Evaluation, to: Evaluation) -> Recommendation | None:
     """The recommendation whose confirmation has compared these two; None if none has."""
     known = front.archive.recommendations if start.number == front.archive.baseline else ()
-    return next((one for one in known if one.replications and one.number == to.number), None)
+    return next((one for one in known if one.number == to.number), None)
 
 
 def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:

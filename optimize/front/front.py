@@ -162,7 +162,7 @@ def _anchored(archive: Archive, posterior: Posterior | None, plain: Mapping[int,
     What is above the baseline's mean moves as far as that, what is below it in proportion, and stays small.
     """
     turned, objectives = signs(archive.objectives), archive.objectives
-    confirmed = [one for one in archive.recommendations if one.replications]
+    confirmed = archive.recommendations
     means = plain if posterior is None else dict(zip(posterior.numbers, posterior.means, strict=True))
     rows = turned * np.array(list(means.values()))
     # Where no run was below 0, no mean is.

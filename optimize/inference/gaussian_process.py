@@ -21,15 +21,7 @@ from numpy.random import Generator
 from scipy.optimize import minimize_scalar
 
 from gridtune.optimize.inference.noise import least_squares, noise_of
-from gridtune.optimize.inference.surrogate_model import (
-    Distances,
-    Fitted,
-    conditioned,
-    coordinates_of,
-    distances,
-    one_sign,
-    sampled,
-)
+from gridtune.optimize.inference.surrogate_model import Distances, Fitted, conditioned, one_sign, sampled
 from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.compare import (
@@ -200,11 +192,12 @@ def fit(
     counts = seen.sum(axis=1)
     if not len(values) or counts.max() < 2 or counts.min() < 1:
         return None
-    places = distances(coordinates_of(configurations))
+    places = Distances.of(configurations)
     rng = np.random.default_rng([seed, *values.shape[:2]])
     model = partial(_objective, seen=seen, places=places, apart=apart, draws=draws, seed=seed, rng=rng)
     made = [_on_its_scale(column, seen, model) for column in columns]
-    return Posterior(*(np.stack(parts, axis=-1) for parts in zip(*made, strict=True)))
+    means, off, replays, *sizes = (np.stack(parts, axis=-1) for parts in zip(*made, strict=True))
+    return Posterior(means, off, replays, *sizes[:3])
 
 
 def _on_its_scale(runs: Array, seen: Array, model: Callable[[Array], Parts]) -> Parts:

@@ -43,6 +43,11 @@ class Distances:
     squares: Array
     shapes: Array  # correlations that fall off with the squares, of a parameter's own part
 
+    @classmethod
+    def of(cls, configurations: Sequence[Mapping[str, Value]], paths: Collection[str] = ()) -> Distances:
+        """In all parameters of configurations; those of `paths` count even where no configuration has them."""
+        return distances(coordinates_of(configurations, paths))
+
     def among(self, which: Sequence[int]) -> Distances:
         """Distances of some of the configurations, by their positions."""
         some = np.ix_(range(len(self.squares)), which, which)

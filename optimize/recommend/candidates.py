@@ -14,7 +14,7 @@ import numpy as np
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.changes import bearable, gains
 from gridtune.optimize.front.front import Front, keeps
-from gridtune.optimize.inference.surrogate_model import coordinates_of, distances
+from gridtune.optimize.inference.surrogate_model import Distances
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.records.recommendation import Refusal
@@ -78,8 +78,7 @@ def _able(front: Front, subsets: Subsets, refusals: Mapping[int, Refusal]) -> li
     if not broke or not left:
         return [one for one in front.on_front if one in left]
     some = [subsets.baseline, *(one.values for one in broke)]
-    places = coordinates_of([*some, *(one.values for one in left)])
-    apart = distances(places).squares.sum(axis=0)[len(some) :, : len(some)]
+    apart = Distances.of([*some, *(one.values for one in left)]).squares.sum(axis=0)[len(some) :, : len(some)]
     near = apart[:, 0] <= apart[:, 1:].min(axis=1) + ROUNDING
     return [one for one, like in zip(left, near, strict=True) if like]
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.inference.surrogate_model import Fitted, coordinates_of, distances, joint_draws
+from gridtune.optimize.inference.surrogate_model import Distances, Fitted, joint_draws
 from gridtune.optimize.records.recommendation import Value
 from gridtune.optimize.search_space.parameter import among
 from gridtune.optimize.search_space.settings import Settings
@@ -152,11 +152,11 @@ class Subsets:
         known = [one for one in front.archive.evaluations if stands.get(one.number) in front.means][:KNOWN]
         places, paths = [one.values for one in known], self._space.paths
         values = np.array([front.means[stands[one.number]] for one in known])
-        near = distances(coordinates_of(places, paths))
+        near = Distances.of(places, paths)
         models = [Fitted.of(near, column, self._seed) for column in values.T]
 
         def predict(configurations: Sequence[Configuration]) -> np.ndarray:
-            apart = distances(coordinates_of([*places, *configurations], paths))
+            apart = Distances.of([*places, *configurations], paths)
             which = range(len(places), len(places) + len(configurations))
             rng = np.random.default_rng([self._seed, len(places)])
             return np.asarray(joint_draws(models, apart, values, which, DRAWS, rng).mean(axis=0))

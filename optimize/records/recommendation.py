@@ -83,6 +83,4 @@ class Recommendation:
     without_effect: tuple[str, ...]  # paths of changes of the origin without measurable effect, left out
     objectives: dict[str, Change]  # from the baseline, by name, paired over the seeds of the confirmation
     harms: tuple[Harm, ...] = ()  # beside the objectives; in a replay of whole logs these, too
-    # Runs of each of both on seeds that neither search nor elimination has used; 0 if there are none, then
-    # `objectives` holds what the validation seeds or the search say.
-    replications: int = 0
+    replications: int = 1  # of each of both, on seeds that neither search nor elimination has used

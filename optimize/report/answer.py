@@ -108,7 +108,7 @@ def _cell(row: Row, objective: Objective) -> tuple[str, str]:
     value = numbers.amount(mean if shown is objective else 10**mean, shown)
     if change is None:
         return value, ""
-    told = numbers.change(change.difference, row.baseline(objective), objective)
+    told = numbers.change(change, row.baseline(objective))
     if told == SAME:
         return value, f"({told})"
     return value, Styled(f"({told})", "green") if change.better else Styled(f"({told}) {WORSE}", "red")

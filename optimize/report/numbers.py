@@ -10,9 +10,10 @@ from textwrap import fill
 
 from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import METRICS
-from gridtune.optimize.records.difference import Change, Difference
+from gridtune.optimize.records.difference import Change
 from gridtune.optimize.records.evaluations import Constraint, Objective, Value
 from gridtune.optimize.records.recommendation import ParameterChange
+from gridtune.scenarios.plots.style import labelled
 from gridtune.scenarios.results.amounts import human, human_difference, human_metric, scale_of
 
 SAME = "="  # no significant difference
@@ -51,10 +52,7 @@ def as_objective(one: Constraint) -> Objective:
 
 def metric_label(metric: Objective, width: int = 0) -> str:
     """A metric as people write it, with its unit unless its name or values say it; in lines of `width`."""
-    known = label(metric.name)
-    unit = metric.unit if metric.unit not in ("", "s", *known.name.split()) else ""
-    detail = ", ".join(filter(None, (known.detail, unit)))
-    text = f"{known.name} ({detail})" if detail else known.name
+    text = labelled(metric.name, "" if metric.unit == "s" else metric.unit)
     return folded(text, width) if width else text
 
 
@@ -120,11 +118,11 @@ def in_words(one: Change) -> str:
     return f"{name} {way} by {mean}{tail}{interval}{remark}"
 
 
-def change(gap: Difference, baseline: float, metric: Objective) -> str:
+def change(one: Change, baseline: float) -> str:
     """The change against the baseline: per cent, of shares percentage points; `SAME` if not significant."""
-    if gap.verdict == "equal" or (gap.low is not None and gap.high is not None and gap.low <= 0 <= gap.high):
+    if not one.significant:
         return SAME
-    return relative(gap.mean, baseline, metric) + ("" if gap.low is not None else f" {UNKNOWN}")
+    return relative(one.difference.mean, baseline, one.metric) + ("" if one.beyond_noise else f" {UNKNOWN}")
 
 
 def plain(metric: Objective) -> Objective:

@@ -156,7 +156,7 @@ class Evaluator:
 
         def heard(group: int, at: int, result: Metrics) -> None:
             self.simulated += 1
-            self._study.append([self.table.add(places[group][at], groups[group][at].values, result)])
+            self._study.append(self.table.add(places[group][at], groups[group][at].values, result))
             failures = sum(isinstance(one, Failed) for one in self.known.values())
             self.progress.update(len(self.table), failures, self._best.text())
 

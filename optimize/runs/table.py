@@ -156,15 +156,11 @@ def evaluated(
     others = dict.fromkeys(name for summary in summaries for name in summary if name not in objectives)
     means = {name: [summary[name].mean for summary in summaries if name in summary] for name in others}
     metrics = {name: sum(each) / len(each) for name, each in means.items()}
-    cases = estimates if several or settings.constraints else {}
-    return Evaluation(number, values, objectives, metrics, cases=cases)
+    return Evaluation(number, values, objectives, metrics, cases=estimates)
 
 
 def _over_cases(summaries: Sequence[Mapping[str, Estimate]], objective: Objective, robust: str) -> Estimate:
-    each = [summary[objective.name] for summary in summaries]
-    if len(each) == 1:
-        return each[0]
-    replications = zip(*(one.values for one in each), strict=True)
+    replications = zip(*(summary[objective.name].values for summary in summaries), strict=True)
     return Estimate.of([summed_up(values, objective.direction, robust) for values in replications])
 
 

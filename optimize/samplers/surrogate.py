@@ -29,14 +29,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gridtune.optimize.inference.surrogate_model import (
-    Distances,
-    Fitted,
-    coordinates_of,
-    distances,
-    joint_draws,
-    surrogates,
-)
+from gridtune.optimize.inference.surrogate_model import Distances, Fitted, joint_draws, surrogates
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.replication.compare import Array, non_dominated, promising, signs
 from gridtune.optimize.samplers.base import Result, Sampler, register
@@ -138,14 +131,11 @@ class Surrogate(Sampler):
             one.holds(column) for one, column in zip(self._models, self._values.T, strict=True)
         )
         if not fits or len(values) >= AGAIN * self._learned:
-            apart, most = self._apart(self._known), len(self.objectives)
+            # In all parameters, so that a model fits configurations it has not seen.
+            apart, most = Distances.of(self._known, self.space.paths), len(self.objectives)
             self._models = surrogates(apart, self._values[:, :most], self.seed)
             self._models += [Fitted.of(apart, column, self.seed) for column in self._values.T[most:]]
             self._learned = len(values)
-
-    def _apart(self, configurations: Sequence[Configuration]) -> Distances:
-        """Distances in all parameters of the space, so that a model fits configurations it has not seen."""
-        return distances(coordinates_of(configurations, self.space.paths))
 
     def _candidates(self) -> list[Configuration]:
         """Random configurations, and those of the front with some parameters changed."""
@@ -156,7 +146,7 @@ class Surrogate(Sampler):
         self, candidates: Sequence[Configuration], count: int, draws: int = DRAWS
     ) -> list[Configuration]:
         """So many candidates that together add most to the hypervolume of the front."""
-        apart = self._apart([*self._known, *candidates])
+        apart = Distances.of([*self._known, *candidates], self.space.paths)
         base, known = len(self._front), len(self._known)
         which = [*self._front, *range(known, known + len(candidates))]
         means = joint_draws(self._models, apart, self._values, which, draws, self._rng)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from datetime import datetime
@@ -54,12 +54,12 @@ class OpenStudy(AbstractContextManager["OpenStudy"]):
         self._last: Future[None] = Future()
         self._last.set_result(None)  # nothing has failed
 
-    def append(self, runs: Sequence[Run]) -> None:
-        """Add runs to the table; of a write that fails the runs before it are there."""
+    def append(self, run: Run) -> None:
+        """Add a run to the table."""
         with one_line(self._called, "written", RESUME):
             self._check()
             if self._table is not None:
-                self._table.append(self.name, [line_of(self.name, run) for run in runs])
+                self._table.append(self.name, line_of(self.name, run))
 
     def add_trial(self, entry: Evaluation | Failed, began: datetime, ended: datetime) -> None:
         """Let Optuna have a configuration, and from when to when it was run, unless it has it already."""
@@ -159,7 +159,7 @@ def open_study(where: str | Path | None, name: str, settings: Settings, *, resum
             _let_resume(called, found, resume)  # another search may have been faster
         with one_line(storage.called, "written"):
             if storage.table is not None:
-                storage.table.append(name, [mark_of(name, resumed=found is not None)])
+                storage.table.append(name, mark_of(name, resumed=found is not None))
             found = found or _made(storage, name, settings)
             if found.settings != (asked := settings.as_json()):
                 found.study.set_user_attr(SETTINGS, asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -126,11 +126,8 @@ class FileTable:
                 if line.strip() and line.endswith(b"\n"):
                     yield f"{self.path}: line {number}", line
 
-    def append(self, study: str, lines: Sequence[str]) -> None:
-        """Add rows, each by one write, which survive a kill. A file that no search has written is refused.
-
-        Of a row that cannot be written nothing is left; the rows before it are there.
-        """
+    def append(self, study: str, line: str) -> None:
+        """Add a row, which survives a kill, or nothing of it; a file of something else is refused."""
         if self._file is None:
             kind = kind_of(self.path)
             if kind not in ("nothing", "empty", "table"):
@@ -138,16 +135,15 @@ class FileTable:
             if kind == "table":
                 cut_unfinished(self.path)
             self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-        for line in lines:
-            end = os.fstat(self._file).st_size
-            try:
-                view = memoryview(line.encode() + b"\n")
-                while view:
-                    view = view[os.write(self._file, view) :]
-            except BaseException:
-                with suppress(OSError):
-                    os.ftruncate(self._file, end)
-                raise
+        end = os.fstat(self._file).st_size
+        try:
+            view = memoryview(line.encode() + b"\n")
+            while view:
+                view = view[os.write(self._file, view) :]
+        except BaseException:
+            with suppress(OSError):
+                os.ftruncate(self._file, end)
+            raise
 
     def close(self) -> None:
         """Have the disk keep what was written, and close the file."""
@@ -179,11 +175,10 @@ class DatabaseTable:
         for number, line in rows:
             yield f"{self._called}: row {number} of {RUNS.name}", str(line)
 
-    def append(self, study: str, lines: Sequence[str]) -> None:
-        """Add rows in one transaction."""
-        if lines:
-            with self._engine.begin() as connection:
-                connection.execute(insert(RUNS), [{"study": study, "run": line} for line in lines])
+    def append(self, study: str, line: str) -> None:
+        """Add a row."""
+        with self._engine.begin() as connection:
+            connection.execute(insert(RUNS), {"study": study, "run": line})
 
     def close(self) -> None:
         """Give up its connections."""

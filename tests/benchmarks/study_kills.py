@@ -105,7 +105,7 @@ def write(where: str, clock: Clock, tally: Tally) -> None:
         for run in runs_of(number):
             if identity(run) not in known:
                 clock.enter("runs")
-                study.append([run])
+                study.append(run)
                 clock.enter("between")
             tally.count = max(tally.count, EVERY.index(run) + 1)
         means = {"unfairness": float(number), "completed": -0.1 * number}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,9 @@ from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import Array
 from gridtune.optimize.report.frame import DOMINATED, INFEASIBLE, frame
-from gridtune.optimize.report.numbers import NO_BREAK, metric_label, path_label, scale, setting
+from gridtune.optimize.report.numbers import NO_BREAK, path_label, setting
 from gridtune.optimize.report.recommended import changed_values
+from gridtune.scenarios.plots.style import labelled, scaled
 from gridtune.scenarios.results.amounts import human
 
 LOG_FROM = 30.0  # ratio of the largest to the least value above which an axis is logarithmic
@@ -57,9 +58,8 @@ class Axis:
     def of_objective(cls, table: pd.DataFrame, objective: Objective) -> Axis:
         """An objective, in the unit in which people read it, and which way is better."""
         values = np.asarray(table[objective.name], dtype=float)
-        size, unit = scale(float(np.abs(values).max()), objective, "%")
-        unit = unit.strip() if objective.unit == "s" else f"{unit}{objective.unit}"
-        text = metric_label(replace(objective, unit="seconds" if unit == "s" else unit))
+        size, unit = scaled(objective.name, float(np.abs(values).max()), objective.unit)
+        text = labelled(objective.name, "seconds" if unit == "s" else unit)
         falling = objective.direction == "minimize"
         text = re.sub(r"(?<=,) ", NO_BREAK, f"{text}{NO_BREAK}{'↓' if falling else '↑'}")
         return cls(text, values / size, falling=falling)
