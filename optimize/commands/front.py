@@ -32,6 +32,7 @@ from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.log_noise import as_logged
 from gridtune.scenarios.fields.requirements import parse_requirement
+from gridtune.scenarios.plots.style import check_free, picture_format
 from gridtune.scenarios.results.files import version_of
 from gridtune.scenarios.results.json_text import to_json
 from gridtune.scenarios.results.text import terminal_width, wrapped
@@ -105,8 +106,6 @@ def _check(request: FrontRequest) -> None:
     if request.full and not any(exports.values()):
         raise ScenarioError("--full: goes with --export or --export-diff")
     if request.plot is not None:
-        from gridtune.scenarios.plots.style import check_free, picture_format
-
         picture_format(request.plot, also=("html",))
         check_free(request.plot)
 

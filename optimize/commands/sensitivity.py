@@ -21,6 +21,7 @@ from gridtune.scenarios.document.paths import parse_assignments
 from gridtune.scenarios.document.scenario import load as load_scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import prepare, workers
+from gridtune.scenarios.plots.style import check_free, picture_format, save
 from gridtune.scenarios.results.files import writable_folder, write_json
 from gridtune.scenarios.results.locks import own_folder, results_folder
 from gridtune.scenarios.results.text import text_table, wrapped
@@ -54,8 +55,6 @@ def run_sensitivity(asked: SensitivityRequest) -> Sensitivity:
     Raises:
         ScenarioError: what was asked for cannot be done; found before anything is simulated or written.
     """
-    from gridtune.scenarios.plots.style import check_free, picture_format, save
-
     if asked.plot is not None:
         picture_format(asked.plot)
         check_free(asked.plot)

@@ -196,8 +196,8 @@ def fit(
     rng = np.random.default_rng([seed, *values.shape[:2]])
     model = partial(_objective, seen=seen, places=places, apart=apart, draws=draws, seed=seed, rng=rng)
     made = [_on_its_scale(column, seen, model) for column in columns]
-    means, off, replays, *sizes = (np.stack(parts, axis=-1) for parts in zip(*made, strict=True))
-    return Posterior(means, off, replays, *sizes[:3])
+    means, found, replays, *sizes = (np.stack(parts, axis=-1) for parts in zip(*made, strict=True))
+    return Posterior(means, found, replays, unit=sizes[0], freedom=sizes[1], factor=sizes[2])
 
 
 def _on_its_scale(runs: Array, seen: Array, model: Callable[[Array], Parts]) -> Parts:

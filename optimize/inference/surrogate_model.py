@@ -45,7 +45,7 @@ class Distances:
 
     @classmethod
     def of(cls, configurations: Sequence[Mapping[str, Value]], paths: Collection[str] = ()) -> Distances:
-        """In all parameters of configurations; those of `paths` count even where no configuration has them."""
+        """In all parameters that configurations have, and in those of `paths`, be there one or not."""
         return distances(coordinates_of(configurations, paths))
 
     def among(self, which: Sequence[int]) -> Distances:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
+
+import optuna
+from optuna.samplers import BaseSampler, NSGAIIISampler, NSGAIISampler, TPESampler
+from optuna.samplers.nsgaii import PolynomialMutation, SBXCrossover
+from optuna.trial import Trial, TrialState, create_trial
 
 from gridtune.optimize.samplers.base import GeneticSampler, Result, Sampler, register
 from gridtune.optimize.search_space.constraints import Excesses
 from gridtune.optimize.search_space.space import Configuration
-
-if TYPE_CHECKING:
-    from optuna.samplers import BaseSampler
-    from optuna.trial import Trial
 
 
 class OptunaSampler(Sampler):
@@ -24,8 +25,6 @@ class OptunaSampler(Sampler):
     flat: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        import optuna
-
         super().__post_init__()
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         with warnings.catch_warnings():
@@ -64,8 +63,6 @@ class OptunaSampler(Sampler):
 
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """Learn from the batch; Optuna compares by what constraints are broken by."""
-        from optuna.trial import TrialState
-
         for trial, result, excess in zip(self._asked, results, excesses, strict=True):
             for name, value in excess.items():
                 trial.set_constraint(name, value)
@@ -75,8 +72,6 @@ class OptunaSampler(Sampler):
         self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
     ) -> None:
         """Learn from configurations not asked for, as from finished trials; failed ones are left out."""
-        from optuna.trial import create_trial
-
         middle = {parameter.path: parameter.at(0.5) for parameter in self.space} if self.flat else {}
         for configuration, result, excess in zip(configurations, results, excesses, strict=True):
             if result is not None:
@@ -99,8 +94,6 @@ class Tpe(OptunaSampler):
     most_batch: ClassVar[int] = 8
 
     def _make(self) -> BaseSampler:
-        from optuna.samplers import TPESampler
-
         return TPESampler(seed=self.seed, multivariate=False, constant_liar=True)
 
 
@@ -111,13 +104,10 @@ class OptunaGenetic(GeneticSampler, OptunaSampler):
     much worse fronts.
     """
 
-    algorithm: ClassVar[str]  # its name in `optuna.samplers`
+    algorithm: ClassVar[type[NSGAIISampler | NSGAIIISampler]]
 
     def _make(self) -> BaseSampler:
-        from optuna import samplers
-        from optuna.samplers.nsgaii import PolynomialMutation, SBXCrossover
-
-        return getattr(samplers, self.algorithm)(  # type: ignore[no-any-return]
+        return self.algorithm(
             population_size=self.batch,
             crossover=SBXCrossover(),
             mutation=PolynomialMutation(),
@@ -129,11 +119,11 @@ class OptunaGenetic(GeneticSampler, OptunaSampler):
 class Nsga2(OptunaGenetic):
     """NSGA-II."""
 
-    algorithm: ClassVar[str] = "NSGAIISampler"
+    algorithm = NSGAIISampler
 
 
 @register("nsga3", "NSGA-III (Optuna): reference directions, for more than three objectives")
 class Nsga3(OptunaGenetic):
     """NSGA-III."""
 
-    algorithm: ClassVar[str] = "NSGAIIISampler"
+    algorithm = NSGAIIISampler

@@ -28,6 +28,7 @@ from math import ceil
 from typing import ClassVar
 
 import numpy as np
+from scipy.stats.qmc import LatinHypercube
 
 from gridtune.optimize.inference.surrogate_model import Distances, Fitted, joint_draws, surrogates
 from gridtune.optimize.records.evaluations import Value
@@ -54,8 +55,6 @@ class Surrogate(Sampler):
     most_batch: ClassVar[int] = 8
 
     def __post_init__(self) -> None:
-        from scipy.stats.qmc import LatinHypercube
-
         super().__post_init__()
         self._rng = np.random.default_rng([self.seed, 5])
         self._least = max(FIRST, ceil(EACH * len(self.space)))
