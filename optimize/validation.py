@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gridtune.optimize.front.front import ON_FRONT, front, keeps, without_equals
-from gridtune.optimize.inference.gaussian_process import posterior_of
 from gridtune.optimize.inference.surrogate_model import Distances, joint_draws, surrogates
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.compare import costs, promising
@@ -106,15 +105,12 @@ class Validation:
 
     def _uncertain(self) -> dict[str, int]:
         """Validation runs that uncertain configurations should have, the most uncertain first, by key."""
-        able, settings = self._able(), self.evaluator.settings
-        rivals = {one.number for one in able if keeps(one, settings.constraints)}
-        baseline = self.evaluator.archive.baseline
-        posterior = posterior_of(able, settings.objectives, settings.seed, rivals=rivals, baseline=baseline)
+        posterior = front(self.evaluator.archive).posterior
         if posterior is None:
             return {}
         low, high = UNCERTAIN
         chances = posterior.chances
-        some = [one for one in able if low <= chances.get(one.number, 0.0) < high]
+        some = [one for one in self._able() if low <= chances.get(one.number, 0.0) < high]
         uncertain = [one for one in some if one.validation_replications < MOST]
         uncertain.sort(key=lambda one: (abs(chances[one.number] - ON_FRONT), one.number))
         return {key(one.values): one.validation_replications + PAIR for one in uncertain[:BATCH]}

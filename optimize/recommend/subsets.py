@@ -111,9 +111,7 @@ class Subsets:
             value = configuration.get(parameter.path)
             if value is None or parameter.choices or before[parameter.path] == value:
                 continue
-            short = float(f"{float(value):.{DIGITS}g}")
-            near = min(max(short, parameter.low), parameter.high)
-            found[parameter.path] = round(near) if parameter.whole else float(near)
+            found[parameter.path] = parameter.nearest(float(f"{float(value):.{DIGITS}g}"))
         return found
 
     def ordered(self, configuration: Configuration) -> list[str]:

@@ -8,11 +8,8 @@ from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING, TextIO
 
-import numpy as np
-
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.records.evaluations import Evaluation, Objective
-from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.report.numbers import SAME, amount, duration, relative
 
 if TYPE_CHECKING:
@@ -119,24 +116,23 @@ class Best:
     """The best of each objective that a search has found so far, against the baseline if there is one."""
 
     def __init__(self, objectives: Sequence[Objective]) -> None:
-        self._objectives, self._signs = tuple(objectives), signs(objectives)
-        self._costs = np.full(len(objectives), inf)
+        self._objectives, self._means = tuple(objectives), dict[str, float]()
         self.baseline: Evaluation | None = None
 
     def add(self, evaluation: Evaluation) -> None:
         """Take an evaluation into account."""
-        means = [evaluation.objectives[one.name].mean for one in self._objectives]
-        self._costs = np.minimum(self._costs, self._signs * means)
+        for one in self._objectives:
+            mean, better = evaluation.objectives[one.name].mean, max if one.direction == "maximize" else min
+            self._means[one.name] = better(mean, self._means.get(one.name, mean))
 
     def text(self) -> str:
         """Of each objective the best and its change against the baseline where that is known."""
-        if not np.isfinite(self._costs).all():
-            return ""
         told = []
-        for one, mean in zip(self._objectives, self._signs * self._costs, strict=True):
+        for one in self._objectives if self._means else ():
+            mean = self._means[one.name]
             text = f"{label(one.name).name} {amount(mean, one)}"
             if self.baseline is not None:
                 start = self.baseline.objectives[one.name].mean
                 text += f" ({SAME if mean == start else relative(mean - start, start, one)})"
             told.append(text)
-        return f"best of each so far: {', '.join(told)}"
+        return f"best of each so far: {', '.join(told)}" if told else ""
