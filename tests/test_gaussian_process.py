@@ -74,8 +74,8 @@ def test_values_are_level_that_differ_by_less_than_rounding_or_their_resolution(
     assert found[0, 0] == found[1, 0] == pytest.approx(1000.0)
     assert found[2, 0] == pytest.approx(1000.1)
     assert found[:, 1] == pytest.approx([2.3, 2.2, 0.0])
-    assert level(np.zeros((2, 1))).tolist() == [[0.0], [0.0]]
-    assert level(np.empty((0, 2))).shape == (0, 2)
+    assert level(np.zeros((2, 1)), (0.0,)).tolist() == [[0.0], [0.0]]
+    assert level(np.empty((0, 2)), (0.0, 0.0)).shape == (0, 2)
 
 
 def test_costs_are_turned_and_on_the_replications_that_all_have():

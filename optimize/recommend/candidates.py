@@ -77,7 +77,7 @@ def _able(front: Front, subsets: Subsets, refusals: Mapping[int, Refusal]) -> li
     broke = [one for one in archive.evaluations if refusals.get(one.number, Refusal()).metrics]
     if not broke or not left:
         return [one for one in front.on_front if one in left]
-    some = [subsets.baseline, *(one.values for one in broke)]
+    some = [subsets.combined({}, ()), *(one.values for one in broke)]
     apart = Distances.of([*some, *(one.values for one in left)]).squares.sum(axis=0)[len(some) :, : len(some)]
     near = apart[:, 0] <= apart[:, 1:].min(axis=1) + ROUNDING
     return [one for one, like in zip(left, near, strict=True) if like]

@@ -64,14 +64,9 @@ class Subsets:
         return found
 
     def combined(self, configuration: Configuration, paths: Collection[str]) -> Configuration:
-        """The baseline with some changes of a configuration."""
+        """The baseline, or what is nearest to it in the space, with some changes of a configuration."""
         some = {path: configuration[path] for path in paths}
         return self._space.active(self._fallback(some) | some)
-
-    @property
-    def baseline(self) -> Configuration:
-        """The configuration of the space that is nearest to the baseline."""
-        return self.combined({}, ())
 
     def _fallback(self, configuration: Configuration) -> Configuration:
         """What stands where a configuration sets nothing, as near as the space allows."""

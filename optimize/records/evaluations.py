@@ -68,7 +68,8 @@ class Evaluation:
     objectives: dict[str, Estimate]  # by name, on the seeds of the search
     metrics: dict[str, float]  # means of all other metrics by name
     validated: dict[str, Estimate] | None = None  # on validation seeds, which the search never used
-    # By name of the case, then by metric: the objectives and what is constrained.
+    # By name of the case, then by metric: the objectives and what is constrained. Empty where there is one
+    # case and no constraint.
     cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
     validated_cases: dict[str, dict[str, Estimate]] | None = None  # the same on validation seeds
     confirmed: dict[str, Estimate] | None = None  # on the seeds on which recommendations are confirmed

@@ -99,11 +99,10 @@ def signs(objectives: Sequence[Objective]) -> Array:
     return np.array([1.0 if objective.direction == "minimize" else -1.0 for objective in objectives])
 
 
-def level(values: Array, steps: Sequence[float] = ()) -> Array:
+def level(values: Array, steps: Sequence[float]) -> Array:
     """Values (configurations x objectives) rounded to each column's step, or to 1e-12 of its largest."""
     size = np.abs(values).max(axis=0, initial=0.0)
-    unit = 10.0 ** np.floor(np.log10(np.where(size > 0, size, 1.0)) - 12)
-    unit = np.maximum(unit, np.array(steps or np.zeros(values.shape[1])))
+    unit = np.maximum(10.0 ** np.floor(np.log10(np.where(size > 0, size, 1.0)) - 12), steps)
     return np.asarray(np.round(values / unit) * unit)
 
 

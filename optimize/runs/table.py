@@ -156,7 +156,8 @@ def evaluated(
     others = dict.fromkeys(name for summary in summaries for name in summary if name not in objectives)
     means = {name: [summary[name].mean for summary in summaries if name in summary] for name in others}
     metrics = {name: sum(each) / len(each) for name, each in means.items()}
-    return Evaluation(number, values, objectives, metrics, cases=estimates)
+    cases = estimates if several or settings.constraints else {}
+    return Evaluation(number, values, objectives, metrics, cases=cases)
 
 
 def _over_cases(summaries: Sequence[Mapping[str, Estimate]], objective: Objective, robust: str) -> Estimate:

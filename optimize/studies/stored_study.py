@@ -104,14 +104,10 @@ class Storage:
         if runs is None or not isinstance(attributes.get(SETTINGS), dict):
             if runs == () and not attributes and not stored:
                 return None  # a search was killed while it made this
-            if runs is None and SETTINGS in attributes:
-                raise ScenarioError(
-                    f"{self.called}: the study {name} has no table of runs: it is missing, empty, or not of "
-                    "this version; put it back, or choose another --study (optuna.load_study reads trials)"
-                )
             raise ScenarioError(
-                f"{self.called}: the study {name} was not made by this version of `gridtune search`; "
-                "choose another --study; optuna.load_study reads its trials"
+                f"{self.called}: the study {name} has no table of runs, or no settings, of this version of "
+                "`gridtune search`: missing, empty, or of another program; put them back, or choose another "
+                "--study (optuna.load_study reads trials)"
             )
         names = study.metric_names or ()
         if names and len(names) != len(study.directions):
