@@ -106,8 +106,7 @@ def sensitivity_text(found: Sensitivity, width: int, *, every: bool = False) -> 
     said += [f"±: half of the 95 % interval; {found.basis()}", *found.notes]
     if not every:
         return "\n".join(wrapped([*said, "All parameters and numbers: --all"], width)) + "\n"
-    rows = found.table().astype(object)
-    cells = rows.where(rows.notna(), None).map(setting)
+    cells = found.table().astype(object).map(setting, na_action="ignore").fillna("-")
     table = text_table(list(cells.columns), cells.to_numpy().tolist(), width, keep=2, left=(0, 1))
     legend = f"_conf: half of the 95 % interval; active: the {method.counted} in which a parameter exists"
     return "\n".join([*wrapped(said, width), "", table, *wrapped([legend], width)]) + "\n"

@@ -48,7 +48,7 @@ LEAST_VARIANCE = 1e-9  # of that of the means: keeps the matrices regular
 Parts = tuple[Array, Array, Array, float, float, float]  # what a `Posterior` has of one objective
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Posterior:
     """Posterior of the configurations of a search, by their `numbers`.
 

@@ -13,7 +13,7 @@ import pandas as pd
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import Array
-from gridtune.optimize.report.frame import DOMINATED, INFEASIBLE, frame
+from gridtune.optimize.report.frame import DOMINATED, FAILED, INFEASIBLE, frame
 from gridtune.optimize.report.numbers import NO_BREAK, path_label, setting
 from gridtune.optimize.report.recommended import changed_values
 from gridtune.scenarios.plots.style import labelled, scaled
@@ -27,11 +27,9 @@ PARAMETERS = 9  # axes of parameters in the parallel coordinates of a page at mo
 
 
 def configurations(front: Front) -> pd.DataFrame:
-    """The frame of all configurations with finite objectives."""
+    """The frame of all configurations that could be evaluated."""
     table = frame(front, metrics=False)
-    values = table[[one.name for one in front.objectives]].to_numpy(dtype=float)
-    found: pd.DataFrame = table[np.isfinite(values).all(axis=1)]
-    return found
+    return table.loc[table["state"] != FAILED]
 
 
 def marked(table: pd.DataFrame) -> pd.Series[bool]:
