@@ -97,7 +97,7 @@ class Validation:
         """Those that add most to the hypervolume, by a surrogate model of the means."""
         settings = self.evaluator.settings
         values = costs([one.objectives for one in able], settings.objectives)
-        apart = Distances.of([one.values for one in able])
+        apart = Distances.of([one.values for one in able], settings.space.logarithmic)
         models = surrogates(apart, values, settings.seed)
         rng = np.random.default_rng([settings.seed, len(able), 7])
         draws = joint_draws(models, apart, values, range(len(able)), DRAWS, rng)

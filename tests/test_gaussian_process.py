@@ -1,6 +1,6 @@
 """What all runs of a search teach: scales, replication effects, spreads, shortlists, worked out by hand."""
 
-from math import inf, log
+from math import inf
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from gridtune.optimize.inference.noise import (
     noise_of,
     variance,
 )
-from gridtune.optimize.inference.surrogate_model import WIDE, _start, coordinates_of, sampled
+from gridtune.optimize.inference.surrogate_model import _start, coordinates_of, sampled
 from gridtune.optimize.records.difference import Difference, difference
 from gridtune.optimize.replication.compare import (
     adjusted_means,
@@ -33,25 +33,26 @@ from tests.saboteurs import worst_loss
 TWO = (UNFAIR, COMPLETED)
 
 
-def places(*values):
-    (column,) = coordinates_of([{} if value is None else {"a": value} for value in values])
+def places(*values, logarithmic=()):
+    configurations = [{} if value is None else {"a": value} for value in values]
+    (column,) = coordinates_of(configurations, logarithmic)
     return column[:, 0].tolist() if column.shape[1] == 1 else column.tolist()
 
 
 def test_a_number_has_its_place_between_the_least_and_the_largest():
     assert places(2.0, 4.0, 3.0) == [0.0, 1.0, 0.5]
     assert places(-10.0, 10.0, 5.0) == [0.0, 1.0, 0.75]
-    assert places(0.0, 100.0, 1.0) == [0.0, 1.0, 0.01], "there is no logarithm of 0"
+    assert places(1.0, 101.0, 2.0) == [0.0, 1.0, 0.01]
     assert places(3.0, 3.0) == [0.0, 0.0]
     assert places(2.0, None, 4.0) == [0.0, 0.5, 1.0], "who has none is in the middle"
     assert places(2.0, inf, 4.0) == [0.0, 1.0, 1.0], "no limit is as the largest"
     assert places(inf, inf) == [0.0, 0.0]
 
 
-def test_a_wide_range_is_taken_by_its_logarithm():
-    assert places(1.0, 100.0, 10.0) == pytest.approx([0.0, 1.0, 0.5])
-    assert places(1.0, WIDE, 2.0) == pytest.approx([0.0, 1.0, 1 / (WIDE - 1)])
-    assert places(1.0, WIDE + 1, 2.0)[2] == pytest.approx(log(2) / log(WIDE + 1))
+def test_a_logarithmic_range_is_taken_by_its_logarithm():
+    assert places(1.0, 4.0, 2.0, logarithmic={"a"}) == pytest.approx([0.0, 1.0, 0.5])
+    assert places(1.0, 4.0, 2.0, logarithmic={"b"}) == pytest.approx([0.0, 1.0, 1 / 3])
+    assert places(0.0, 4.0, 2.0, logarithmic={"a"}) == [0.0, 1.0, 0.5], "there is no logarithm of 0"
 
 
 def test_two_choices_are_as_far_from_each_other_as_the_ends_of_a_range():

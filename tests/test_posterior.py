@@ -137,7 +137,8 @@ def test_an_objective_without_noise_says_nothing_of_how_unsure_the_others_are():
 
 
 def test_settings_become_places():
-    x, kind = coordinates_of([{"x": 1.0}, {"x": 1000.0, "k": "a"}, {"x": 10.0, "k": "b"}])[::-1]
+    made = [{"x": 1.0}, {"x": 1000.0, "k": "a"}, {"x": 10.0, "k": "b"}]
+    x, kind = coordinates_of(made, {"x"})[::-1]
     assert x[:, 0] == pytest.approx([0, 1, 1 / 3])
     assert np.linalg.norm(kind[1] - kind[2]) == pytest.approx(1.0)
     (flag,) = coordinates_of([{"on": True}, {"on": False}])

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from math import inf
 
 import numpy as np
 import pytest
@@ -85,6 +86,18 @@ def test_scales():
     counts = Counter(whole.at(share) for share in np.linspace(0, 1, 4001))
     assert set(counts) == {1, 2, 3, 4}
     assert max(counts.values()) - min(counts.values()) <= 2
+
+
+def test_logarithms_count_in_ranges_that_say_so_and_in_wide_lists():
+    parts = {
+        "a": Parameter("a", low=1.0, high=4.0, log=True),
+        "b": Parameter("b", low=1.0, high=4000.0),
+        "c": Parameter("c", (1, 10, 30, inf)),
+        "d": Parameter("d", (1, 10, 20, inf)),
+        "e": Parameter("e", (0, 10, 30)),
+        "f": Parameter("f", ("x", 1)),
+    }
+    assert Space(tuple(parts.values())).logarithmic == {"a", "c"}
 
 
 def test_keys_distinguish_configurations_and_ignore_order():

@@ -101,10 +101,10 @@ def test_the_sizes_that_are_found_fit_best(monkeypatch):
     free = (found.sizes > start - 8.9) & (found.sizes < start + 4.9)
     assert free.sum() >= 4
     assert abs(slope[free]).max() < 0.05
-    monkeypatch.setattr(surrogate_model, "COARSE", 0.25)
-    steps = (Fitted.of(distances(columns), values, 1).sizes - start) / 0.25
+    monkeypatch.setattr(surrogate_model, "COARSE", 0.125)
+    steps = (Fitted.of(distances(columns), values, 1).sizes - start) / 0.125
     assert steps == pytest.approx(steps.round())
-    assert steps == pytest.approx((found.sizes - start) / 0.25, abs=0.5)
+    assert steps == pytest.approx((found.sizes - start) / 0.125, abs=0.5)
 
 
 def test_from_more_than_two_hundred_configurations_sizes_are_learned_from_some_by_the_seed():
@@ -125,14 +125,15 @@ def test_from_more_than_two_hundred_configurations_sizes_are_learned_from_some_b
     assert learned_from(201) == some != learned_from(201, 2)
 
 
-def test_places_of_settings_by_their_logarithm_beyond_a_ratio_of_twenty():
-    def column(*values):
-        (found,) = surrogate_model.coordinates_of([{} if one is None else {"x": one} for one in values])
+def test_places_of_settings_by_their_logarithm_where_that_counts():
+    def column(*values, logarithmic=()):
+        configurations = [{} if one is None else {"x": one} for one in values]
+        (found,) = surrogate_model.coordinates_of(configurations, logarithmic)
         return found[:, 0].tolist() if found.shape[1] == 1 else found.round(6).tolist()
 
     assert column(1.0, 10.5, 20.0) == [0.0, 0.5, 1.0]
     assert column(0.5, 5.25, 10.0) == column(10.0, 105.0, 200.0) == [0.0, 0.5, 1.0]
-    assert column(1.0, 20.5**0.5, 20.5) == pytest.approx([0.0, 0.5, 1.0])
+    assert column(1.0, 20.5**0.5, 20.5, logarithmic={"x"}) == pytest.approx([0.0, 0.5, 1.0])
     assert column(0.0, 50.0, 100.0) == [0.0, 0.5, 1.0]
     assert column(2, None, 4, float("inf")) == [0.0, 0.5, 1.0, 1.0]
     assert column(3, 3, None) == [0.0, 0.0, 0.5]
@@ -219,6 +220,17 @@ def test_what_grows_by_factors_is_modelled_by_its_logarithms_and_draws_keep_the_
     assert not one.holds(-values)
     draws = joint_draws([one], distances(columns), values[:, None], range(30), 50, np.random.default_rng(1))
     assert draws.mean(axis=0)[[0, -1], 0] == pytest.approx(sign * np.array([0.0, 4.0]), abs=0.5)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 3600.0])
+@pytest.mark.parametrize("proportional", [True, False])
+def test_of_very_many_the_unit_does_not_decide_on_logarithms(unit, proportional):
+    rng = np.random.default_rng(7)
+    places = np.linspace(0.0, 1.0, 240)
+    logs = 4.0 * places + rng.normal(0.0, 0.3, 240)
+    values = unit * (np.exp(logs) if proportional else 2.0 + logs)
+    (one,) = surrogates(distances([places[:, None]]), values[:, None], 1)
+    assert one.sign == int(proportional)
 
 
 def test_what_grows_by_steps_is_modelled_as_it_is():

@@ -131,6 +131,7 @@ def posterior_of(
     objectives: Sequence[Objective],
     seed: int = 1,
     *,
+    logarithmic: Collection[str] = (),
     rivals: Collection[int] | None = None,
     baseline: int | None = None,
 ) -> Posterior | None:
@@ -140,6 +141,7 @@ def posterior_of(
 
     Args:
         evaluations: all that there are, each configuration once.
+        logarithmic: paths of parameters whose logarithms count.
         rivals: numbers of those that may be on the front; all if left out.
         baseline: number of the configuration whose mean is inferred from its runs alone, if any.
     """
@@ -149,7 +151,8 @@ def posterior_of(
     chosen = best_layers(runs, [at for at, one in enumerate(evaluations) if one.validated or one.confirmed])
     numbers = [evaluations[at].number for at in chosen]
     apart = numbers.index(baseline) if baseline in numbers else None
-    found = fit(runs[chosen], [evaluations[at].values for at in chosen], seed=seed, apart=apart)
+    configurations = [evaluations[at].values for at in chosen]
+    found = fit(runs[chosen], configurations, logarithmic=logarithmic, seed=seed, apart=apart)
     if found is None:
         return None
     rivals = numbers if rivals is None else rivals
@@ -176,6 +179,7 @@ def fit(
     values: Array,
     configurations: Sequence[Mapping[str, Value]],
     *,
+    logarithmic: Collection[str] = (),
     draws: int = DRAWS,
     seed: int = 1,
     apart: int | None = None,
@@ -185,6 +189,7 @@ def fit(
     Args:
         values: of each run, as `runs_of` gives them.
         configurations: their settings, all different.
+        logarithmic: paths of parameters whose logarithms count.
         draws, seed: of the samples.
         apart: position of a configuration whose mean is inferred from its own runs alone.
     """
@@ -192,7 +197,7 @@ def fit(
     counts = seen.sum(axis=1)
     if not len(values) or counts.max() < 2 or counts.min() < 1:
         return None
-    places = Distances.of(configurations)
+    places = Distances.of(configurations, logarithmic)
     rng = np.random.default_rng([seed, *values.shape[:2]])
     model = partial(_objective, seen=seen, places=places, apart=apart, draws=draws, seed=seed, rng=rng)
     made = [_on_its_scale(column, seen, model) for column in columns]

@@ -28,11 +28,10 @@ from scipy.optimize import minimize
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.replication.compare import Array
 
-WIDE = 20.0  # ratio of the largest to the least value above which a parameter is taken by its logarithm
 REACH = 0.4  # of a parameter's range, over which its own part changes
 LEARNED = 200  # configurations from which the sizes are learned, at most
 STEPS = 40  # of the optimiser
-COARSE = 0.25  # to multiples of which from the start logarithms of sizes are rounded
+COARSE = 0.125  # to multiples of which from the start logarithms of sizes are rounded
 STIFFNESS = 0.125  # of the priors on logarithms of sizes: 1 over their variance
 
 
@@ -44,9 +43,18 @@ class Distances:
     shapes: Array  # correlations that fall off with the squares, of a parameter's own part
 
     @classmethod
-    def of(cls, configurations: Sequence[Mapping[str, Value]], paths: Collection[str] = ()) -> Distances:
-        """In all parameters that configurations have, and in those of `paths`, be there one or not."""
-        return distances(coordinates_of(configurations, paths))
+    def of(
+        cls,
+        configurations: Sequence[Mapping[str, Value]],
+        logarithmic: Collection[str],
+        paths: Collection[str] = (),
+    ) -> Distances:
+        """In all parameters that configurations have, and in those of `paths`, be there one or not.
+
+        Args:
+            logarithmic: paths of parameters whose logarithms count.
+        """
+        return distances(coordinates_of(configurations, logarithmic, paths))
 
     def among(self, which: Sequence[int]) -> Distances:
         """Distances of some of the configurations, by their positions."""
@@ -88,9 +96,7 @@ class Fitted:
         count, variance = len(values), float(values.var())
         if noise is None:
             noise = 1e-9 * (variance or 1.0) * np.eye(count)
-        chosen = np.arange(count)
-        if count > LEARNED:
-            chosen = np.sort(np.random.default_rng([seed, count]).choice(count, LEARNED, replace=False))
+        chosen = _learned(count, seed)
         own = np.diag(noise)
         mean = float(np.average(values, weights=1 / (own + variance)))
         least = 1e-12 * (float(np.abs(values).max()) ** 2 or 1.0)
@@ -147,9 +153,17 @@ def surrogates(apart: Distances, values: Array, seed: int) -> list[Fitted]:
         if sign:
             sizes = np.log(sign * column)
             logs = replace(Fitted.of(apart, sign * sizes, seed), sign=sign)
-            found = logs if logs.misfit + sizes.sum() < found.misfit else found
+            learned = sizes[_learned(len(sizes), seed)]
+            found = logs if logs.misfit + learned.sum() < found.misfit else found
         made.append(found)
     return made
+
+
+def _learned(count: int, seed: int) -> Array:
+    """Positions of the configurations, of so many, from which sizes are learned."""
+    if count <= LEARNED:
+        return np.arange(count)
+    return np.sort(np.random.default_rng([seed, count]).choice(count, LEARNED, replace=False))
 
 
 def one_sign(values: Array) -> int:
@@ -187,8 +201,12 @@ def sampled(covariance: Array, least: float, count: int, rng: Generator) -> Arra
     return np.asarray(rng.normal(size=(count, len(root))) @ root.T)
 
 
-def coordinates_of(configurations: Sequence[Mapping[str, Value]], paths: Collection[str] = ()) -> list[Array]:
-    """Settings as places: for each parameter a column in [0, 1], or one per choice.
+def coordinates_of(
+    configurations: Sequence[Mapping[str, Value]],
+    logarithmic: Collection[str] = (),
+    paths: Collection[str] = (),
+) -> list[Array]:
+    """Settings as places: for each parameter a column in [0, 1], or one per choice if some are no numbers.
 
     Parameters of `paths` count even where no configuration has them.
     """
@@ -200,7 +218,7 @@ def coordinates_of(configurations: Sequence[Mapping[str, Value]], paths: Collect
             finite = numbers[np.isfinite(numbers)]
             low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
             numbers = numbers.clip(low, high)  # no limit at all is as the largest one
-            if low > 0 and high > WIDE * low:
+            if path in logarithmic and low > 0:
                 numbers, low, high = np.log(numbers), np.log(low), np.log(high)
             places = (numbers - low) / (high - low) if high > low else numbers * 0
             made.append(np.where(np.isnan(places), 0.5, places)[:, None])

@@ -78,7 +78,8 @@ def _able(front: Front, subsets: Subsets, refusals: Mapping[int, Refusal]) -> li
     if not broke or not left:
         return [one for one in front.on_front if one in left]
     some = [subsets.combined({}, ()), *(one.values for one in broke)]
-    apart = Distances.of([*some, *(one.values for one in left)]).squares.sum(axis=0)[len(some) :, : len(some)]
+    places = Distances.of([*some, *(one.values for one in left)], archive.logarithmic)
+    apart = places.squares.sum(axis=0)[len(some) :, : len(some)]
     near = apart[:, 0] <= apart[:, 1:].min(axis=1) + ROUNDING
     return [one for one, like in zip(left, near, strict=True) if like]
 

@@ -143,13 +143,14 @@ class Subsets:
         front = self._front
         stands = {one.number: front.stand(one.number) for one in front.archive.evaluations if one.values}
         known = [one for one in front.archive.evaluations if stands.get(one.number) in front.means][:KNOWN]
-        places, paths = [one.values for one in known], self._space.paths
+        places = [one.values for one in known]
+        logs, paths = self._space.logarithmic, self._space.paths
         values = np.array([front.means[stands[one.number]] for one in known])
-        near = Distances.of(places, paths)
+        near = Distances.of(places, logs, paths)
         models = [Fitted.of(near, column, self._seed) for column in values.T]
 
         def predict(configurations: Sequence[Configuration]) -> np.ndarray:
-            apart = Distances.of([*places, *configurations], paths)
+            apart = Distances.of([*places, *configurations], logs, paths)
             which = range(len(places), len(places) + len(configurations))
             rng = np.random.default_rng([self._seed, len(places)])
             return np.asarray(joint_draws(models, apart, values, which, DRAWS, rng).mean(axis=0))

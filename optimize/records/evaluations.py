@@ -137,6 +137,7 @@ class Archive:
     robust: str = "mean"  # how an objective sums up the cases: `mean`, `worst` or `quantile:SHARE`
     constraints: tuple[Constraint, ...] = ()  # what a configuration must keep, in every case
     baseline: int | None = None  # number of the baseline's evaluation
+    logarithmic: frozenset[str] = frozenset()  # paths of what is varied, where equal ratios count the same
     present: Mapping[str, Value] = field(default_factory=dict)  # in the scenario, by path of what is varied
     recommendations: tuple[Recommendation, ...] = ()  # empty if the search has not come so far, too
     refusals: Mapping[int, Refusal] = field(default_factory=dict)  # by number of the configuration

@@ -55,6 +55,7 @@ def archive_of(name: str, table: RunTable, entries: Sequence[Entry | None]) -> A
         robust=settings.robust,
         constraints=settings.constraints,
         baseline=next((one.number for one in evaluations if key(one.values) == table.baseline), None),
+        logarithmic=settings.space.logarithmic,
         present={} if settings.baseline is None else settings.baseline.values,
         simulated=len(table),
     )

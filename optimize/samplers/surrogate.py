@@ -130,11 +130,14 @@ class Surrogate(Sampler):
             one.holds(column) for one, column in zip(self._models, self._values.T, strict=True)
         )
         if not fits or len(values) >= AGAIN * self._learned:
-            # In all parameters, so that a model fits configurations it has not seen.
-            apart, most = Distances.of(self._known, self.space.paths), len(self.objectives)
+            apart, most = self._apart(self._known), len(self.objectives)
             self._models = surrogates(apart, self._values[:, :most], self.seed)
             self._models += [Fitted.of(apart, column, self.seed) for column in self._values.T[most:]]
             self._learned = len(values)
+
+    def _apart(self, configurations: Sequence[Configuration]) -> Distances:
+        """Distances in all parameters of the space, so that a model fits configurations it has not seen."""
+        return Distances.of(configurations, self.space.logarithmic, self.space.paths)
 
     def _candidates(self) -> list[Configuration]:
         """Random configurations, and those of the front with some parameters changed."""
@@ -145,7 +148,7 @@ class Surrogate(Sampler):
         self, candidates: Sequence[Configuration], count: int, draws: int = DRAWS
     ) -> list[Configuration]:
         """So many candidates that together add most to the hypervolume of the front."""
-        apart = Distances.of([*self._known, *candidates], self.space.paths)
+        apart = self._apart([*self._known, *candidates])
         base, known = len(self._front), len(self._known)
         which = [*self._front, *range(known, known + len(candidates))]
         means = joint_draws(self._models, apart, self._values, which, draws, self._rng)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from math import exp, log
+from math import exp, isfinite, log
 from typing import TYPE_CHECKING
 
 from gridtune.optimize.records.evaluations import Value
@@ -14,6 +14,8 @@ from gridtune.scenarios.fields.table import Switchable
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
+
+WIDE = 20.0  # ratio of the largest to the least number of a list above which their logarithms count
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,13 @@ class Parameter:
     def values(self) -> Sequence[Value]:
         """All values it can take; a continuous range has none to list."""
         return self.choices or (range(int(self.low), int(self.high) + 1) if self.whole else ())
+
+    @property
+    def logarithmic(self) -> bool:
+        """Whether equal ratios of its values count the same."""
+        finite = [one for one in self.choices if isinstance(one, int | float) and isfinite(one)]
+        listed = len(finite) > 1 and min(finite) > 0 and max(finite) > WIDE * min(finite)
+        return self.log or listed
 
     def distribution(self) -> BaseDistribution:
         """Its values in Optuna's terms."""

@@ -83,6 +83,11 @@ class Space:
         """The paths of the parameters, in their order."""
         return tuple(parameter.path for parameter in self.parameters)
 
+    @property
+    def logarithmic(self) -> frozenset[str]:
+        """The paths of parameters of which equal ratios count the same."""
+        return frozenset(parameter.path for parameter in self if parameter.logarithmic)
+
     def active(self, flat: Mapping[str, Value]) -> Configuration:
         """The configuration that a flat one stands for: active parameters only, in the order of the space."""
         configuration: Configuration = {}
