@@ -78,6 +78,18 @@ def test_proposals_are_configurations_of_the_space_and_repeat_with_the_seed(name
     assert list(map(key, play(name, 4, seed=4)[0])) != list(map(key, configurations))
 
 
+@pytest.mark.parametrize("name", GENETIC)
+def test_a_genetic_sampler_breeds_from_what_it_was_informed_of_though_another_failed(name):
+    plain = Space((Parameter("x", low=0.0, high=1.0), Parameter("y", low=0.0, high=1.0)))
+    best = {"x": 0.123456, "y": 0.987654}
+    sampler = samplers()[name](plain, OBJECTIVES, 3, 8)
+    asked = sampler.ask()
+    sampler.inform([best], [[0.0, 9.0]], [{}])
+    sampler.learn([None, *([1.0, 1.0] for _ in asked[1:])], [{}] * len(asked))
+    bred = [min(abs(one["x"] - best["x"]), abs(one["y"] - best["y"])) for one in sampler.ask()]
+    assert min(bred) < 0.001
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", LEARNING)
 def test_a_sampler_that_learns_is_better_than_random_configurations(name):

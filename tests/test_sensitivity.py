@@ -115,7 +115,22 @@ def test_morris_gives_the_slopes_of_a_linear_function():
         assert found[path]["mu_star_conf"] == pytest.approx(0, abs=1e-9)
     assert found["client.dispatch"]["mu_star"] == pytest.approx(5)
     assert isnan(found["client.dispatch"]["mu"]), "choices have no direction"
+    assert found["client.dispatch"]["sigma"] == pytest.approx(0, abs=1e-9)
     assert list(found) == ["client.dispatch", X, Y, Z]
+
+
+@pytest.mark.parametrize("ratios", [False, True])
+@pytest.mark.parametrize("most", [2, 3, 4, 5, 6, 8, 10])
+def test_morris_scales_steps_of_whole_numbers_to_their_range(most, ratios):
+    space = [Parameter("client.n_submit", (), 1, most, log=ratios, whole=True), Parameter(X, (), 0.0, 1.0)]
+
+    def rising(task):
+        number = task.values["client.n_submit"]
+        return metrics(log(number) if ratios else number)
+
+    found = numbers(analysed(space, rising, method="morris", samples=10))["client.n_submit"]
+    assert found["mu"] == pytest.approx(log(most) if ratios else most - 1)
+    assert found["sigma"] == pytest.approx(0, abs=1e-9)
 
 
 def fifth(task):

@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import bootstrap, norm
 
 from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity, constant, ranked
 from gridtune.optimize.records.difference import INTERVAL
-from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.optimize.replication.compare import Array
 from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.runs.blocks import Block
@@ -49,29 +50,46 @@ class Design:
     seed: int  # of the sample, of the intervals and of the workloads
 
     def effects(self, outcomes: Array, blocks: Sequence[int]) -> pd.DataFrame:
-        """The numbers of each parameter, as SALib gives them; columns are those of `Ranking.effects`.
+        """The numbers of each parameter; columns are those of `Ranking.effects`.
 
         Of Morris: `mu_star` is the mean absolute effect of moving a parameter across its whole range, or
         between two choices; `mu` has signs (choices have none), and `sigma` is the standard deviation.
         Of Sobol: shares of the variance, about in [0, 1], alone (`S1`) or in any interaction (`ST`).
         Outcomes are those of the configurations of these blocks, in their order; not all equal.
         """
-        from SALib.analyze import morris, sobol
+        from SALib.analyze import sobol
 
-        problem, draws = _problem(self.space), np.random.default_rng([self.seed, 2])
-        how = {"num_resamples": RESAMPLES, "conf_level": INTERVAL, "seed": draws}
+        draws = np.random.default_rng([self.seed, 2])
         if self.method == "sobol":
-            made = sobol.analyze(problem, outcomes, calc_second_order=False, **how)
+            how = {"num_resamples": RESAMPLES, "conf_level": INTERVAL, "seed": draws}
+            made = sobol.analyze(_problem(self.space), outcomes, calc_second_order=False, **how)
             numbers = {name: made[name] for name in METHODS["sobol"].columns}
         else:
-            cube = self.cube[list(blocks)].reshape(len(outcomes), -1)
-            made = morris.analyze(problem, cube, outcomes, num_levels=LEVELS, **how)
-            # SALib scales a step to the whole range; a switch between two choices is whole already.
-            listed = [_listed(parameter) for parameter in self.space]
-            scale = np.where(listed, LEVELS / (2 * (LEVELS - 1)), 1.0)
-            numbers = {name: scale * made[name] for name in ("mu_star", "mu_star_conf", "sigma")}
-            numbers["mu"] = np.where(listed, nan, made["mu"])
+            changes = self._changes(outcomes, blocks)
+            sizes = np.abs(changes)
+            again = bootstrap((sizes,), np.mean, n_resamples=RESAMPLES, method="percentile", rng=draws)
+            numbers = {
+                "mu_star": sizes.mean(axis=0),
+                "mu_star_conf": norm.ppf((1 + INTERVAL) / 2) * again.standard_error,
+                "mu": np.where([bool(one.choices) for one in self.space], nan, changes.mean(axis=0)),
+                "sigma": changes.std(axis=0, ddof=1),
+            }
         return pd.DataFrame({"path": self.space.paths, **numbers, "active": self._active(blocks)})
+
+    def _changes(self, outcomes: Array, blocks: Sequence[int]) -> Array:
+        """What the outcome changes by with each parameter, trajectories x parameters.
+
+        It is scaled from the step, of whole numbers the one that was made, to the whole range. A switch
+        between two choices is as it is, from the earlier to the later one.
+        """
+        moved = np.diff(self.cube[list(blocks)], axis=1) != 0
+        rises = np.diff(outcomes.reshape(len(blocks), -1), axis=1)[:, :, None]
+        places = np.array([[_places(self.space, one) for one in self.blocks[k]] for k in blocks])
+        steps = (np.diff(places, axis=1) * moved).sum(axis=1)
+        listed = [bool(one.choices) for one in self.space]
+        steps = np.where(listed, np.sign(steps), steps)
+        rise = (rises * moved).sum(axis=1)
+        return np.asarray(np.divide(rise, steps, out=np.zeros_like(rise), where=steps != 0))
 
     def _active(self, blocks: Sequence[int]) -> list[int]:
         """In how many of the blocks each parameter existed before or after it moved."""
@@ -171,7 +189,7 @@ def _switched(cube: Array, space: Space, samples: int, draws: np.random.Generato
     """Trajectories in the unit cube with two choices of its own for each."""
     shares = cube.copy()
     for j, parameter in enumerate(space):
-        if _listed(parameter):
+        if parameter.choices:
             pairs = _pairs(parameter.size or 1, samples, draws)
             column = cube[:, j].reshape(samples, -1)
             shares[:, j] = np.where(column == column[:, :1], pairs[:, :1], pairs[:, 1:]).ravel()
@@ -183,9 +201,16 @@ def _problem(space: Space) -> dict[str, Any]:
     return {"num_vars": len(space), "names": list(space.paths), "bounds": [[0.0, 1.0]] * len(space)}
 
 
-def _listed(parameter: Parameter) -> bool:
-    """Whether a parameter is moved from one value to another rather than across a range."""
-    return bool(parameter.choices) or (parameter.size or LEVELS + 1) <= LEVELS
+def _places(space: Space, configuration: Configuration) -> list[float]:
+    """Where each parameter stands, from 0 to 1; those that do not exist at 0."""
+    return [_place(one, configuration[one.path]) if one.path in configuration else 0.0 for one in space]
+
+
+def _place(parameter: Parameter, value: Value) -> float:
+    if parameter.choices:
+        return parameter.share(value)
+    low, high = parameter.share(parameter.low), parameter.share(parameter.high)
+    return (parameter.share(value) - low) / (high - low)
 
 
 def _pairs(count: int, samples: int, draws: np.random.Generator) -> Array:

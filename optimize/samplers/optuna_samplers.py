@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
+from math import inf
 from typing import ClassVar
 
 import optuna
@@ -12,6 +13,7 @@ from optuna.samplers import BaseSampler, NSGAIIISampler, NSGAIISampler, TPESampl
 from optuna.samplers.nsgaii import PolynomialMutation, SBXCrossover
 from optuna.trial import Trial, TrialState, create_trial
 
+from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.samplers.base import GeneticSampler, Result, Sampler, register
 from gridtune.optimize.search_space.constraints import Excesses
 from gridtune.optimize.search_space.space import Configuration
@@ -64,22 +66,29 @@ class OptunaSampler(Sampler):
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """Learn from the batch; Optuna compares by what constraints are broken by."""
         for trial, result, excess in zip(self._asked, results, excesses, strict=True):
-            for name, value in excess.items():
-                trial.set_constraint(name, value)
-            self._study.tell(trial, result, state=TrialState.FAIL if result is None else None)
+            self._tell(trial, result, excess)
+
+    def _tell(self, trial: Trial, result: Result, excess: Excesses) -> None:
+        for name, value in excess.items():
+            trial.set_constraint(name, value)
+        self._study.tell(trial, result, state=TrialState.FAIL if result is None else None)
 
     def inform(
         self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
     ) -> None:
         """Learn from configurations not asked for, as from finished trials; failed ones are left out."""
-        middle = {parameter.path: parameter.at(0.5) for parameter in self.space} if self.flat else {}
         for configuration, result, excess in zip(configurations, results, excesses, strict=True):
             if result is not None:
-                params = middle | configuration
+                params = self._filled(configuration)
                 kinds = {path: self._distributions[path] for path in params}
                 broken = dict(excess)
                 trial = create_trial(values=result, params=params, distributions=kinds, constraints=broken)
                 self._study.add_trial(trial)
+
+    def _filled(self, configuration: Configuration) -> Configuration:
+        """As its trial has it; if that has all parameters, those that do not count are in the middle."""
+        middle = {one.path: one.at(0.5) for one in self.space} if self.flat else {}
+        return middle | configuration
 
 
 @register("tpe", "tree-structured Parzen estimator (Optuna): takes 10 to 60 ms to propose a configuration")
@@ -113,6 +122,22 @@ class OptunaGenetic(GeneticSampler, OptunaSampler):
             mutation=PolynomialMutation(),
             seed=self.seed,
         )
+
+    def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
+        """Learn from the batch; what failed counts as infinitely bad, so that the batch is a generation."""
+        worst = (inf * signs(self.objectives)).tolist()
+        super().learn([worst if one is None else one for one in results], excesses)
+
+    def inform(
+        self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
+    ) -> None:
+        """Have configurations not asked for in the present generation; failed ones are left out."""
+        for configuration, result, excess in zip(configurations, results, excesses, strict=True):
+            if result is not None:
+                self._study.enqueue_trial(self._filled(configuration))
+                trial = self._study.ask(self._distributions)
+                _ = trial.relative_params  # asked for, they make it one of the generation
+                self._tell(trial, result, excess)
 
 
 @register("nsga2", "NSGA-II (Optuna): for 1,000 evaluations and more")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.samplers.base import GeneticSampler, Result, register
 from gridtune.optimize.search_space.constraints import Excesses, violation
@@ -29,6 +30,7 @@ class PymooNsga2(GeneticSampler):
         self._worst = np.full(len(self.objectives), np.nan)
         self._most_broken = 0.0
         self._asked: Any = None
+        self._informed: list[tuple[Configuration, Result, Excesses]] = []
         self._start(self.seed)
 
     def _start(self, seed: int) -> None:
@@ -62,11 +64,27 @@ class PymooNsga2(GeneticSampler):
             for genes in self._asked.get("X")
         ]
 
+    def inform(
+        self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
+    ) -> None:
+        """Have configurations not asked for in the first generation."""
+        self._informed += zip(configurations, results, excesses, strict=True)
+
+    def _individual(self, configuration: Configuration) -> dict[str, Any]:
+        """Its genes; those that do not count are in the middle."""
+        return {one.path: _gene(one, configuration.get(one.path, one.at(0.5))) for one in self.space}
+
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """Learn from the batch; pymoo prefers feasible configurations, then the least violation."""
         from pymoo.core.evaluator import Evaluator
+        from pymoo.core.population import Population
         from pymoo.problems.static import StaticProblem
 
+        if self._informed:
+            some, known, broke = zip(*self._informed, strict=True)
+            more = Population.new(X=np.array([self._individual(one) for one in some]))
+            self._asked = Population.merge(self._asked, more)
+            results, excesses = [*results, *known], [*excesses, *broke]
         broken = list(map(violation, excesses))
         self._most_broken = max(self._most_broken, *broken)
         unknown = [np.nan] * len(self._signs)
@@ -82,6 +100,7 @@ class PymooNsga2(GeneticSampler):
         told = StaticProblem(self._problem, F=values, G=violations[:, None])
         Evaluator().eval(told, self._asked)
         self._algorithm.tell(infills=self._asked)
+        self._informed = []
 
 
 def _variable(parameter: Parameter) -> Any:
@@ -94,6 +113,13 @@ def _variable(parameter: Parameter) -> Any:
         return Real(bounds=(0.0, 1.0))
     bounds = (parameter.low, parameter.high)
     return Integer(bounds=bounds) if parameter.whole else Real(bounds=bounds)
+
+
+def _gene(parameter: Parameter, value: Value) -> Any:
+    """The inverse of `_value`."""
+    if parameter.choices:
+        return parameter.choices.index(value)
+    return parameter.share(value) if parameter.log else value
 
 
 def _value(parameter: Parameter, gene: Any) -> Any:
