@@ -4,8 +4,8 @@ Each coordinate of SALib's points in the unit cube becomes the value of one para
 its own scale (logarithmic or not), and choices own equal slices. A parameter whose conditions do not hold is
 dropped, so that moving it changes nothing: its effect there is zero.
 
-A trajectory of Morris knows only two levels of each parameter. Of choices, each trajectory gets two, drawn so
-that all pairs come up equally often, and the effect is that of a switch between them.
+A trajectory of Morris knows only two levels of each parameter. Of choices and a few whole numbers, each
+trajectory gets two, drawn so that all pairs come up equally often. The effect of choices is that of a switch.
 """
 
 from __future__ import annotations
@@ -186,11 +186,12 @@ def _notes(
 
 
 def _switched(cube: Array, space: Space, samples: int, draws: np.random.Generator) -> Array:
-    """Trajectories in the unit cube with two choices of its own for each."""
+    """Trajectories in the unit cube with two choices, or of few whole numbers two, of its own for each."""
     shares = cube.copy()
     for j, parameter in enumerate(space):
-        if parameter.choices:
-            pairs = _pairs(parameter.size or 1, samples, draws)
+        if (parameter.size or LEVELS + 1) <= LEVELS or parameter.choices:
+            places = np.array([parameter.share(value) for value in parameter.values()])
+            pairs = places[_pairs(len(places), samples, draws)]
             column = cube[:, j].reshape(samples, -1)
             shares[:, j] = np.where(column == column[:, :1], pairs[:, :1], pairs[:, 1:]).ravel()
     return shares
@@ -214,8 +215,7 @@ def _place(parameter: Parameter, value: Value) -> float:
 
 
 def _pairs(count: int, samples: int, draws: np.random.Generator) -> Array:
-    """For each trajectory the shares of two of `count` choices; all ordered pairs come up equally often."""
+    """For each trajectory the positions of two of so many; all ordered pairs come up equally often."""
     ordered = list(permutations(range(count), 2)) or [(0, 0)]
     rounds = [draws.permutation(len(ordered)) for _ in range(-(-samples // len(ordered)))]
-    chosen = np.array(ordered, dtype=float)[np.concatenate(rounds)[:samples]]
-    return np.asarray((chosen + 0.5) / count)
+    return np.array(ordered)[np.concatenate(rounds)[:samples]]
