@@ -142,6 +142,9 @@ def test_configurations_are_compared_on_validation_seeds_only_where_both_have_th
     assert between(found, c, a)[0].difference.mean == -3.0
 
 
+MEANS = {0: [2.0], 1: [0.0]}  # as far apart as `LESS`
+
+
 @pytest.mark.parametrize(
     ("start", "to", "same"),
     [
@@ -156,20 +159,20 @@ def test_configurations_are_compared_on_validation_seeds_only_where_both_have_th
 )
 def test_what_was_equal_in_all_of_five_runs_is_the_same_whatever_the_posterior_expects(start, to, same):
     study = archive((UNFAIR,), (start,), (to,))
-    found = Front(study, (), (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS))
+    found = Front(study, (), (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS), means=MEANS)
     assert between(found, *study.evaluations)[0].difference == (SAME if same else LESS)
 
 
 def test_validation_runs_of_one_configuration_alone_tell_how_rare_a_thing_is():
     study = archive((UNFAIR,), ((0,) * 5,), ((0,) * 5,), validation=[None, ((0, 1),)])
-    found = Front(study, (), (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS))
+    found = Front(study, (), (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS), means=MEANS)
     assert between(found, *study.evaluations)[0].difference == LESS
 
 
 @pytest.mark.parametrize("pairs", [4, 5])
 def test_five_validation_runs_that_were_equal_overrule_the_posterior(pairs):
     study = archive((UNFAIR,), (1.0,), (2.0,), validation=[((0,) * pairs,)] * 2)
-    found = Front(study, (), (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS))
+    found = Front(study, (), (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS), means=MEANS)
     assert between(found, *study.evaluations)[0].difference == (SAME if pairs == 5 else LESS)
 
 
@@ -178,9 +181,21 @@ def test_a_factor_widens_what_the_posterior_says_and_not_who_is_asked():
     study = archive((UNFAIR,), (0.0,), (-2.0,), validation=[(one,) for one in runs])
     for half, paired in ((0.8, False), (0.9, True)):
         gap = replace(LESS, low=-2 - half, high=-2 + half)
-        found = Front(study, (), (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, gap, uncertain=2.0))
+        found = Front(
+            study, (), (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, gap, uncertain=2.0), means=MEANS
+        )
         told = between(found, *study.evaluations)[0].difference
         assert told == (difference(runs[1], runs[0]) if paired else gap.times(2.0))
+
+
+@pytest.mark.parametrize(("before", "after", "share"), [(2.0, 1.5, 0.25), (0.0, 0.0, 0.0), (9.0, 7.0, 1.0)])
+def test_what_the_posterior_says_is_what_lies_between_the_means_that_are_shown(before, after, share):
+    study = archive((UNFAIR,), (before,), (after,))
+    means = {0: [before], 1: [after]}
+    found = Front(study, (), (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS), means=means)
+    told = between(found, *study.evaluations)[0].difference
+    assert told.mean == pytest.approx(after - before)
+    assert (told.low, told.high) == pytest.approx((share * LESS.low, share * LESS.high))
 
 
 def test_a_factor_of_the_mean_widens_an_interval_and_leaves_its_signs():

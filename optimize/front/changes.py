@@ -14,6 +14,7 @@ from gridtune.optimize.front.front import Front, all_values
 from gridtune.optimize.records.difference import Change, Difference, difference
 from gridtune.optimize.records.evaluations import Evaluation, Failed, Objective, of_class, side_by_side
 from gridtune.optimize.records.recommendation import Recommendation
+from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.replication.guards import failing
 
 WIDER = 1.1  # times the half-interval of the paired test, at which the posterior says less than that test
@@ -97,10 +98,20 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
             model = posterior.difference(to.number, start.number, objective, gap.pairs)
             gap = _informed(model, gap) if both else model
             if gap is model:
-                gap = model.times(posterior.factor_of(objective))
+                gap = _on_level(front, start, to, model, objective).times(posterior.factor_of(objective))
             one = replace(one, difference=gap)
         made.append(one)
     return tuple(made)
+
+
+def _on_level(
+    front: Front, start: Evaluation, to: Evaluation, model: Difference, objective: Objective
+) -> Difference:
+    """What the model says, as far from 0 as the means are apart on the level of the baseline's runs."""
+    column = front.objectives.index(objective)
+    apart = front.means[to.number][column] - front.means[start.number][column]
+    moved = float(signs([objective])[0] * apart)
+    return model.scaled(max(moved / model.mean, 0.0)) if model.mean else model
 
 
 def _informed(model: Difference, paired: Difference) -> Difference:

@@ -65,6 +65,12 @@ class Difference:
         low, high = (self._beyond(end, side, uncertain) for end, side in ((self.low, -1), (self.high, 1)))
         return replace(self, low=low, high=high)
 
+    def scaled(self, factor: float) -> Difference:
+        """With a mean and an interval so many times as large, at least 0 times; no less certain."""
+        ends = (None if one is None else factor * one for one in (self.standard_error, self.low, self.high))
+        error, low, high = ends
+        return replace(self, mean=factor * self.mean, standard_error=error, low=low, high=high)
+
     def _beyond(self, end: float, side: int, uncertain: float) -> float:
         """An end of the interval, further out: errors of the mean and the factor add up by their squares."""
         if end * self.mean <= 0:
