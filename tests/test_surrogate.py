@@ -84,15 +84,15 @@ def test_no_category_stays_rare_however_bad_it_looks(monkeypatch):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", [1])
+@pytest.mark.parametrize("seed", [3, 4])
 def test_a_kind_that_is_good_in_one_corner_alone_is_looked_at_until_that_is_near(monkeypatch, seed):
     def best():
         configurations = play(far_worse_unless_right, 20, seed=seed)
         return max(far_worse_unless_right(one)[1] for one in configurations if one["kind"] == "d")
 
-    assert best() > -1.0
+    found = best()
     monkeypatch.setattr(surrogate, "RARE", 0.0)
-    assert best() < -2.0
+    assert found > best() + 1.0
 
 
 def test_what_fails_was_looked_at():

@@ -38,7 +38,7 @@ from gridtune.optimize.search_space.constraints import Excesses
 from gridtune.optimize.search_space.space import Configuration, key
 
 FIRST, EACH = 16, 1.5  # configurations before there is a model, at least, and for each parameter
-KNOWN = 300  # configurations that the model rests on, at most: the best, and others at random
+KNOWN = 300  # configurations that the model rests on, at most: the front, and others at random
 RANDOM, CHANGED = 100, 150  # candidates of each sort
 ROUNDS, PARENTS = 4, 20  # in which candidates are made of the most promising ones, and of how many
 DRAWS, ROUGH = 64, 16  # of the means of candidates; where parents of others are chosen
@@ -121,8 +121,10 @@ class Surrogate(Sampler):
         front = [int(able[at]) for at in non_dominated(values[able, : len(self.objectives)])]
         used = list(range(len(values)))
         if len(used) > KNOWN:
+            if len(front) > KNOWN:
+                front = sorted(self._rng.choice(front, KNOWN, replace=False).tolist())
             others = np.setdiff1d(used, front)
-            more = self._rng.choice(others, max(0, KNOWN - len(front)), replace=False)
+            more = self._rng.choice(others, KNOWN - len(front), replace=False)
             used = sorted([*front, *more.tolist()])
         self._known, self._values = [configurations[at] for at in used], values[used]
         self._front = [used.index(at) for at in front]
