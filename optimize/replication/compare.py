@@ -46,7 +46,7 @@ def stacked(estimates: Sequence[Mapping[str, Estimate]], objectives: Sequence[Ob
 def adjusted_means(runs: Array) -> Array:
     """Means of configurations without the effect of each replication, by objective, of `stacked` runs.
 
-    Source: R. Little and D. Rubin, Statistical Analysis with Missing Data, 3rd edition, 2019, chapter 7
+    Source: R. Little and D. Rubin, Statistical Analysis with Missing Data, 3rd edition, 2019, chapter 2
         (unbalanced data with additive effects).
     """
     seen, columns = by_objective(runs)
