@@ -89,7 +89,8 @@ def test_a_broken_line_is_named_and_passed_over_on_request(journal, damage):
     assert seen(journal.parent).items() >= before.items()
     table.write_bytes(b"".join([*lines[:3], *lines[4 + (len(lost) - 1) :]]))
     with opened(journal, resume=True) as study:
-        study.append(ALL)
+        for run in ALL:
+            study.append(run)
     assert sorted(read_study(journal).runs, key=tables.identity) == sorted(ALL, key=tables.identity)
 
 
@@ -374,7 +375,8 @@ HOLDER = """
 import sys, time
 from tests.test_studies import opened, runs
 study = opened(sys.argv[1], name=sys.argv[2], resume=True)
-study.append(runs(1))
+for run in runs(1):
+    study.append(run)
 print("held", flush=True)
 time.sleep(60)
 """
@@ -471,7 +473,7 @@ def test_a_full_disk_leaves_whole_lines_and_is_one_line(tmp_path, monkeypatch):
             return write(file, text[:done])
 
         monkeypatch.setattr(tables.os, "write", full)
-        message = refused(study.append, ALL)
+        message = refused(lambda study: [study.append(run) for run in ALL], study)
         monkeypatch.undo()
         assert not missing(message, folder / "study.journal", "No space left on device", "--resume")
         study.close()
@@ -480,7 +482,8 @@ def test_a_full_disk_leaves_whole_lines_and_is_one_line(tmp_path, monkeypatch):
         kept = len(content.splitlines()) - 1
         assert read_study(folder).runs == tuple(ALL[:kept])
         with opened(folder, resume=True) as study:
-            study.append(ALL[kept:])
+            for run in ALL[kept:]:
+                study.append(run)
         assert read_study(folder).runs == tuple(ALL)
     assert kept
 
@@ -519,7 +522,8 @@ def test_a_server_that_goes_away_is_one_line():
     with postgresql_database() as address:
         name = address.rpartition("/")[2]
         study = opened(address)
-        study.append(runs(0))
+        for run in runs(0):
+            study.append(run)
         with psycopg.connect(os.environ["GRIDTUNE_TEST_POSTGRESQL"], autocommit=True) as connection:
             connection.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
             connection.execute(
@@ -705,7 +709,8 @@ def test_of_two_who_begin_one_study_the_slower_is_refused(where, monkeypatch):  
     def slower(*arguments):
         monkeypatch.undo()
         with opened(where) as other:
-            other.append(runs(1))
+            for run in runs(1):
+                other.append(run)
         return opening(*arguments)
 
     monkeypatch.setattr(study_module, "_opened", slower)
