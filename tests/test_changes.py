@@ -188,14 +188,18 @@ def test_a_factor_widens_what_the_posterior_says_and_not_who_is_asked():
         assert told == (difference(runs[1], runs[0]) if paired else gap.times(2.0))
 
 
-@pytest.mark.parametrize(("before", "after", "share"), [(2.0, 1.5, 0.25), (0.0, 0.0, 0.0), (9.0, 7.0, 1.0)])
-def test_what_the_posterior_says_is_what_lies_between_the_means_that_are_shown(before, after, share):
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [(2.0, 1.5, (-0.75, -0.25)), (0.0, 0.0, (-1.0, 1.0)), (9.0, 7.0, (-3.0, -1.0))],
+)
+def test_what_the_posterior_says_is_what_lies_between_the_means_that_are_shown(before, after, told):
     study = archive((UNFAIR,), (before,), (after,))
     means = {0: [before], 1: [after]}
     found = Front(study, (), (), (), posterior=Told({0: 1.0, 1: 1.0}, {}, LESS), means=means)
-    told = between(found, *study.evaluations)[0].difference
-    assert told.mean == pytest.approx(after - before)
-    assert (told.low, told.high) == pytest.approx((share * LESS.low, share * LESS.high))
+    one = between(found, *study.evaluations)[0]
+    assert one.difference.mean == pytest.approx(after - before)
+    assert (one.difference.low, one.difference.high) == pytest.approx(told)
+    assert one.significant == (told[1] < 0)
 
 
 def test_a_factor_of_the_mean_widens_an_interval_and_leaves_its_signs():

@@ -107,11 +107,10 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
 def _on_level(
     front: Front, start: Evaluation, to: Evaluation, model: Difference, objective: Objective
 ) -> Difference:
-    """What the model says, as far from 0 as the means are apart on the level of the baseline's runs."""
+    """What the model says, with the difference of the means on the level of the baseline's runs."""
     column = front.objectives.index(objective)
     apart = front.means[to.number][column] - front.means[start.number][column]
-    moved = float(signs([objective])[0] * apart)
-    return model.scaled(max(moved / model.mean, 0.0)) if model.mean else model
+    return model.moved_to(float(signs([objective])[0] * apart))
 
 
 def _informed(model: Difference, paired: Difference) -> Difference:

@@ -16,8 +16,9 @@ excess is searched.
 
 Sources: M. McKay, R. Beckman and W. Conover, A Comparison of Three Methods for Selecting Values of Input
 Variables, Technometrics 21(2), 1979; S. Daulton, M. Balandat and E. Bakshy, Parallel Bayesian Optimization of
-Multiple Noisy Objectives with Expected Hypervolume Improvement, NeurIPS 2021 (there with candidates optimised
-by gradients, beside all configurations so far); M. Gelbart, J. Snoek and R. Adams, Bayesian Optimization with Unknown Constraints, UAI 2014.
+Multiple Noisy Objectives with Expected Hypervolume Improvement, NeurIPS 2021 (there beside all configurations
+so far, and with candidates optimised by gradients); M. Gelbart, J. Snoek and R. Adams, Bayesian Optimization
+with Unknown Constraints, UAI 2014.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ OUTLIER = 3.0  # interquartile ranges beyond the quartiles: values are cut there
 RARE = 0.3  # of its even share of the configurations: a category that has less is tried
 
 
-@register("surrogate", "Gaussian processes that know noise: a proposal takes 0.1 s, for four objectives 0.4 s")
+@register(
+    "surrogate", "Gaussian processes that know noise: a proposal takes 0.1 s, for four objectives 0.4 s"
+)
 class Surrogate(Sampler):
     """Noisy expected hypervolume improvement over candidates."""
 
