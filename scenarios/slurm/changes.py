@@ -31,7 +31,7 @@ LONGEST_INTERVAL = 10_800  # s, the most that bf_interval may be
 PARAMETERS = "SchedulerParameters"
 INCOMPLETE = "# Slurm cannot do all that was simulated: see `no counterpart` below before you use this"
 MERGED = (PARAMETERS, "PriorityFlags", "PartitionName")  # lines that say a part
-MERGE = f"# {', '.join(MERGED)}: change these words in your lines, and leave the others"
+MERGE = f"# {', '.join(MERGED)}: in your lines, change only these options"
 RESOLUTION = "# bf_window is long: raise bf_resolution, too, or backfilling gets slow"
 LIMITS = "# limits of a QOS need AccountingStorageEnforce=limits,qos: no job without an association"
 GANG = "# SUSPEND,GANG needs OverSubscribe=FORCE:1 in the partitions"
@@ -229,9 +229,9 @@ def _without(site: SiteSpec) -> Iterator[str]:
     if limited:
         yield "limits of users that count jobs of all QOS together: each QOS has its own, and counts its jobs"
     if policy.kind in ("easy", "fair-share"):
-        yield "whenever a job ends, one waiting job is planned; Slurm plans every bf_interval seconds"
+        yield "backfilling whenever a job ends, around one reservation; Slurm backfills every bf_interval seconds"
     if policy.kind == "conservative":
-        yield "all jobs are planned whenever one ends; Slurm plans some, every bf_interval seconds"
+        yield "reservations for all jobs whenever one ends; Slurm makes some, every bf_interval seconds"
     of_queues = {f"queue {queue.name}": queue.priority for queue in site.queue}
     of_queues |= {f"queue {one.name} (factor)": one.factor for one in site.queue if one.factor is not None}
     of_qos = {f"QOS {name}": priority for name, priority in priorities(site).items()}
