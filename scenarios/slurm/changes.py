@@ -229,9 +229,9 @@ def _without(site: SiteSpec) -> Iterator[str]:
     if limited:
         yield "limits of users that count jobs of all QOS together: each QOS has its own, and counts its jobs"
     if policy.kind in ("easy", "fair-share"):
-        yield "backfilling whenever a job ends, around one reservation; Slurm backfills every bf_interval seconds"
+        yield "backfilling around one reservation whenever a job ends; Slurm: every bf_interval seconds"
     if policy.kind == "conservative":
-        yield "reservations for all jobs whenever one ends; Slurm makes some, every bf_interval seconds"
+        yield "reservations for all jobs whenever one ends; Slurm: for some, every bf_interval seconds"
     of_queues = {f"queue {queue.name}": queue.priority for queue in site.queue}
     of_queues |= {f"queue {one.name} (factor)": one.factor for one in site.queue if one.factor is not None}
     of_qos = {f"QOS {name}": priority for name, priority in priorities(site).items()}
