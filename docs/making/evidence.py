@@ -120,7 +120,7 @@ MEASURED = (
     found("federation.json", LONG, "federation --work WORK --rows docs/data/federation.json"),
     found(
         "federation_week.json",
-        "federation/lcg-week",
+        f"federation/lcg-week {LONG}",
         f"federation {WEEK} --work WORK --rows docs/data/federation_week.json",
     ),
     found(
