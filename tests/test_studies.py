@@ -77,10 +77,14 @@ def runs(number, count=2):
     ]
 
 
+def keep(study, kept):
+    for run in kept:
+        study.append(run)
+
+
 def fill(study, numbers):
     for number in numbers:
-        for run in runs(number):
-            study.append(run)
+        keep(study, runs(number))
         started = STARTED + timedelta(seconds=number)
         means = {"unfairness": pi / (number + 1), "completed": 7.0, "lost": number - 1.5}
         estimates = {name: Estimate(mean, 0.1, (mean, mean)) for name, mean in means.items()}

@@ -29,7 +29,7 @@ from tests.facts import missing, unstated
 from tests.processes import environment
 from tests.test_cli import gridtune
 from tests.test_foreign_files import KINDS, refused, seen
-from tests.test_studies import NAME, fill, from_optuna, opened, runs, where  # noqa: F401
+from tests.test_studies import NAME, fill, from_optuna, keep, opened, runs, where  # noqa: F401
 
 pytestmark = pytest.mark.long
 
@@ -89,8 +89,7 @@ def test_a_broken_line_is_named_and_passed_over_on_request(journal, damage):
     assert seen(journal.parent).items() >= before.items()
     table.write_bytes(b"".join([*lines[:3], *lines[4 + (len(lost) - 1) :]]))
     with opened(journal, resume=True) as study:
-        for run in ALL:
-            study.append(run)
+        keep(study, ALL)
     assert sorted(read_study(journal).runs, key=tables.identity) == sorted(ALL, key=tables.identity)
 
 
@@ -250,22 +249,90 @@ def test_reading_changes_nothing(request, tmp_path, place):
     assert seen(tmp_path) == before
 
 
-@pytest.mark.parametrize("grown", [True, False])
-def test_a_database_that_a_killed_search_has_left_half_written_is_read(database, grown):
-    """SQLite undoes what was not finished."""
+@pytest.fixture(params=[True, False], ids=["grown", "not grown"])
+def half_written(request, database):
+    """A database that a search has left that was killed in the middle of a change."""
     folder, size = database.parent, database.stat().st_size
     with closing(sqlite3.connect(database)) as connection:
         connection.execute("PRAGMA cache_size = 1")  # so that pages are written before the end
         connection.execute("UPDATE gridtune_runs SET run = '0' || hex(zeroblob(5000))")
         left = {name: (folder / name).read_bytes() for name in ("studies.db", "studies.db-journal")}
         connection.rollback()
-    if not grown:  # killed when its head was written, but not the pages that the head speaks of
+    if not request.param:  # killed when its head was written, but not the pages that the head speaks of
         left["studies.db"] = left["studies.db"][:size]
     for name, content in left.items():
         (folder / name).write_bytes(content)
-    assert read_study(database).runs == tuple(ALL)
-    with opened(f"sqlite:///{database}", resume=True) as study:
+    return database
+
+
+def test_a_database_that_a_killed_search_has_left_half_written_is_read(half_written):
+    """SQLite undoes what was not finished: in a copy, until a search goes on."""
+    before = seen(half_written.parent)
+    assert read_study(half_written).runs == tuple(ALL)
+    assert seen(half_written.parent) == before
+    with opened(f"sqlite:///{half_written}", resume=True) as study:
         assert study.rows == tuple(ALL)
+
+
+def test_a_database_with_a_write_ahead_log_is_read_as_it_is(database):
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("PRAGMA journal_mode = wal")
+        connection.execute("DELETE FROM gridtune_runs WHERE id > 3")
+        connection.commit()
+        before = seen(database.parent)
+        assert len(read_study(database).runs) == 2
+        assert seen(database.parent) == before
+
+
+def test_a_journal_that_names_another_file_removes_none(database, half_written):
+    """SQLite would remove the file, in the belief that it lists the journals of one change."""
+    victim, magic = database.with_name("victim"), bytes.fromhex("d9d505f920a163d7")
+    victim.write_text("")
+    name = os.fsencode(victim)
+    numbers = len(name).to_bytes(4) + (sum(name) % 2**32).to_bytes(4)
+    journal = database.with_name("studies.db-journal")
+    journal.write_bytes(journal.read_bytes() + (0x40000000 // 4096 + 1).to_bytes(4) + name + numbers + magic)
+    before = seen(database.parent)
+    for action in (read_study, lambda path: opened(f"sqlite:///{path}", resume=True)):
+        assert refused(action, database).startswith(f"{journal}: names another file")
+    assert seen(database.parent) == before
+
+
+@pytest.mark.parametrize("ending", ["-journal", "-wal", "-shm"])
+def test_links_beside_a_database_are_not_followed(database, ending):
+    (database.parent / "other").write_text("")
+    Path(f"{database}{ending}").symlink_to("other")
+    before = seen(database.parent)
+    for action in (read_study, lambda path: opened(f"sqlite:///{path}", resume=True)):
+        assert "cannot be read: " in refused(action, database)
+    assert seen(database.parent) == before
+
+
+ENDLESS = "AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS study FROM n"
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        f"DROP TABLE alembic_version; CREATE VIEW alembic_version {ENDLESS}",
+        f"DROP TABLE studies; CREATE VIEW studies {ENDLESS} ORDER BY 1",
+        "CREATE TRIGGER odd BEFORE INSERT ON gridtune_runs BEGIN DELETE FROM gridtune_runs; END",
+        "CREATE VIRTUAL TABLE odd USING fts5(run)",
+    ],
+)
+def test_a_database_that_holds_more_than_tables_is_refused_before_it_is_asked(database, made):
+    with closing(sqlite3.connect(database)) as connection:
+        connection.executescript(made)
+    before = seen(database.parent)
+    for action in (read_study, lambda path: opened(f"sqlite:///{path}", resume=True)):
+        assert f"{database}: holds more than tables and their indexes" in refused(action, database)
+    assert seen(database.parent) == before
+
+
+def test_a_database_under_the_name_of_a_journal_is_no_study_of_a_folder(database):
+    database.rename(database.with_name("study.journal"))
+    assert "an SQLite database, not a study" in refused(read_study, database.parent)
+    assert "an SQLite database, not a journal" in refused(opened, database.parent, resume=True)
 
 
 def _cut(content, draw):
@@ -373,10 +440,9 @@ def test_a_study_that_has_lost_an_objective_is_refused_before_anything_is_writte
 
 HOLDER = """
 import sys, time
-from tests.test_studies import opened, runs
+from tests.test_studies import keep, opened, runs
 study = opened(sys.argv[1], name=sys.argv[2], resume=True)
-for run in runs(1):
-    study.append(run)
+keep(study, runs(1))
 print("held", flush=True)
 time.sleep(60)
 """
@@ -473,7 +539,7 @@ def test_a_full_disk_leaves_whole_lines_and_is_one_line(tmp_path, monkeypatch):
             return write(file, text[:done])
 
         monkeypatch.setattr(tables.os, "write", full)
-        message = refused(lambda study: [study.append(run) for run in ALL], study)
+        message = refused(keep, study, ALL)
         monkeypatch.undo()
         assert not missing(message, folder / "study.journal", "No space left on device", "--resume")
         study.close()
@@ -482,8 +548,7 @@ def test_a_full_disk_leaves_whole_lines_and_is_one_line(tmp_path, monkeypatch):
         kept = len(content.splitlines()) - 1
         assert read_study(folder).runs == tuple(ALL[:kept])
         with opened(folder, resume=True) as study:
-            for run in ALL[kept:]:
-                study.append(run)
+            keep(study, ALL[kept:])
         assert read_study(folder).runs == tuple(ALL)
     assert kept
 
@@ -522,8 +587,7 @@ def test_a_server_that_goes_away_is_one_line():
     with postgresql_database() as address:
         name = address.rpartition("/")[2]
         study = opened(address)
-        for run in runs(0):
-            study.append(run)
+        keep(study, runs(0))
         with psycopg.connect(os.environ["GRIDTUNE_TEST_POSTGRESQL"], autocommit=True) as connection:
             connection.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
             connection.execute(
@@ -709,8 +773,7 @@ def test_of_two_who_begin_one_study_the_slower_is_refused(where, monkeypatch):  
     def slower(*arguments):
         monkeypatch.undo()
         with opened(where) as other:
-            for run in runs(1):
-                other.append(run)
+            keep(other, runs(1))
         return opening(*arguments)
 
     monkeypatch.setattr(study_module, "_opened", slower)

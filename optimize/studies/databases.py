@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from optuna.storages import RDBStorage
 from sqlalchemy import URL, Column, Integer, MetaData, String, Table, Text, create_engine, func, select
@@ -20,6 +19,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import NullPool
 
 from gridtune.optimize.studies.places import is_url, kind_of, located
+from gridtune.optimize.studies.sqlite_files import check_beside, connect, settled
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.locks import Hold
 
@@ -31,7 +31,6 @@ RUNS = Table(
     Column("run", Text, nullable=False),
 )
 CONNECT_TIMEOUT = 10  # s
-LOCK_TIMEOUT = 60  # s that SQLite waits for another writer
 MAKING = 30  # s that two processes may take to make tables
 PAUSE = 0.2  # s between attempts
 LETTING_GO = 5  # s that a PostgreSQL server may take to see that a search has died
@@ -128,25 +127,34 @@ def open_for_writing(url: URL) -> RDBStorage:
             time.sleep(PAUSE)
 
 
-def open_for_reading(url: URL) -> RDBStorage | None:
+@contextmanager
+def reading(url: URL) -> Iterator[RDBStorage | None]:
     """A database to look at; None if it holds nothing yet; a `ScenarioError` if it holds something else."""
-    address, options = _engine(url, "rw")
-    if file := file_of(url):
-        kind = kind_of(file)
-        if kind in ("nothing", "empty"):
-            return None
-        if kind != "sqlite":
-            raise ScenarioError(f"{file}: {kind}, not an SQLite database, or its head is damaged")
-    if url.get_backend_name() == "postgresql":
-        options["execution_options"] = {"postgresql_readonly": True}
-    engine = create_engine(address, poolclass=NullPool, **options)
-    tables = set(inspected(engine).get_table_names())
-    if "alembic_version" in tables:  # the last that Optuna makes
-        return RDBStorage(address, options, skip_table_creation=True)
-    if tables and RUNS.name not in tables:
-        theirs = f"a database of something else (it has the table {min(tables)})"
-        raise ScenarioError(f"{shown(url)}: {theirs}; it is left as it is")
-    return None
+    called = shown(url)
+    with ExitStack() as stack:
+        if file := file_of(url):
+            check_beside(file)
+            kind = kind_of(file)
+            if kind in ("nothing", "empty"):
+                yield None
+                return
+            if kind != "sqlite":
+                raise ScenarioError(f"{file}: {kind}, not an SQLite database, or its head is damaged")
+            url = url.set(database=str(stack.enter_context(settled(file))))
+        address, options = _engine(url, "ro")
+        if url.get_backend_name() == "postgresql":
+            options["execution_options"] = {"postgresql_readonly": True}
+        tables = set(inspected(create_engine(address, poolclass=NullPool, **options)).get_table_names())
+        if "alembic_version" in tables:  # the last that Optuna makes
+            storage = RDBStorage(address, options, skip_table_creation=True)
+            stack.callback(storage.engine.dispose)
+            stack.callback(storage.remove_session)
+            yield storage
+        elif tables and RUNS.name not in tables:
+            theirs = f"a database of something else (it has the table {min(tables)})"
+            raise ScenarioError(f"{called}: {theirs}; it is left as it is")
+        else:
+            yield None
 
 
 def writer_of(file: Path, ending: str, held: str) -> Hold:
@@ -181,14 +189,11 @@ def holding(url: URL, study: str, held: str) -> Iterator[None]:
 
 
 def _engine(url: URL, mode: str) -> tuple[str, dict[str, Any]]:
-    """Address and options of an engine; the mode of an SQLite file is `rwc`, which makes one, or `rw`."""
+    """Address and options of an engine; the mode is that of a connection to an SQLite file."""
     # Between two batches a server may have closed the connection, hence the ping.
     options: dict[str, Any] = {"pool_pre_ping": True}
     if file := file_of(url):
-        address = f"file:{quote(os.path.abspath(file))}?mode={mode}"
-        options["creator"] = lambda: sqlite3.connect(
-            address, uri=True, timeout=LOCK_TIMEOUT, check_same_thread=False
-        )
+        options["creator"] = partial(connect, file, mode)
         return "sqlite://", options
     if url.drivername == POSTGRESQL and "connect_timeout" not in url.query:
         options["connect_args"] = {"connect_timeout": CONNECT_TIMEOUT}

@@ -46,9 +46,10 @@ def located(where: str | Path) -> tuple[Path, str]:
     path = Path(where)
     path = path / JOURNAL if path.is_dir() and path.name != JOURNAL else path
     try:
-        return path, kind_of(path)
+        kind = kind_of(path)
     except OSError as error:
         raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from error
+    return path, "an SQLite database" if kind == "sqlite" and path.name == JOURNAL else kind
 
 
 def table_beside(journal: Path) -> Path:

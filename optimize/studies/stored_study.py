@@ -15,7 +15,7 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial
 from sqlalchemy import URL
 
-from gridtune.optimize.studies.databases import is_server, one_line, open_for_reading, place_of, shown
+from gridtune.optimize.studies.databases import is_server, one_line, place_of, reading, shown
 from gridtune.optimize.studies.places import json_of, kind_of, named, study_place, table_beside
 from gridtune.optimize.studies.tables import DatabaseTable, FileTable, Run, runs_of
 from gridtune.scenarios.errors import ScenarioError
@@ -38,7 +38,7 @@ class StoredStudy:
 
 
 def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool = False) -> StoredStudy:
-    """What a search has left. Nothing is written; SQLite may undo what a killed writer left half done.
+    """What a search has left. Nothing is written.
 
     Args:
         where: folder of a search, journal, SQLite file, or URL; `#NAME` may follow.
@@ -126,13 +126,9 @@ def looking(place: URL | Path, called: str) -> Iterator[Storage | None]:
     """A storage to read from; None if there is nothing yet. A `ScenarioError` if it cannot be read."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with one_line(called, "reached" if is_server(place) else "read"):
-        database = open_for_reading(place) if isinstance(place, URL) else None
-        if database is not None:
-            try:
-                yield Storage(called, database, DatabaseTable(database.engine, called))
-            finally:
-                database.remove_session()
-                database.engine.dispose()
+        if isinstance(place, URL):
+            with reading(place) as database:
+                yield Storage(called, database, DatabaseTable(database.engine, called)) if database else None
         elif isinstance(place, Path) and kind_of(place) == "journal":
             _check_lines(place)
             journal = JournalStorage(JournalFileBackend(str(place)))  # writes nothing to a file that exists
