@@ -171,3 +171,16 @@ def test_a_key_of_one_form_of_a_table_is_not_said_to_be_unknown_to_another():
         load("deadline/fig3").override({"workload.priority": {"by": "runtime", "first": "late"}})
     assert "no such key" not in str(caught.value)
     assert "priority.first: 'late': Input should be 'small' or 'large'" in str(caught.value)
+
+
+def test_a_suggested_command_quotes_the_name_of_a_trace(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x;id;.gz").write_text("1 0 0 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1\n")
+    with pytest.raises(ScenarioError, match=r"`gridtune calibrate 'x;id;.gz' --out mine.toml`"):
+        load("x;id;.gz")
+
+
+def test_a_scenario_may_begin_with_a_byte_order_mark(tmp_path):
+    text = '[[site]]\nname = "a"\nnodes = 1\n[[workload]]\nkind = "generated"\ncount = 1\n'
+    (tmp_path / "x.toml").write_text(text + "interval = 1.0\nruntime = 1.0\n", encoding="utf-8-sig")
+    assert load(tmp_path / "x.toml").spec.site[0].nodes == 1

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from gridtune.plain_text import argument
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.results.locks import JOURNAL
+from gridtune.scenarios.regular_files import open_regular
+from gridtune.scenarios.results.locks import JOURNAL, LOOK
 
 TABLE = "runs.jsonl"  # beside it
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # a single letter is a drive of Windows
@@ -90,8 +91,8 @@ def kind_of(path: Path) -> str:
         return "no regular file"
     if not found.st_size:
         return "empty"
-    with path.open("rb") as file:
-        first = file.readline()
+    with open_regular(path) as file:
+        first = file.readline(LOOK)
     if first.startswith(SQLITE):
         return "sqlite"
     for kind, head in HEADS:  # a first line that a kill left unfinished

@@ -19,6 +19,7 @@ from gridtune.optimize.studies.databases import is_server, one_line, place_of, r
 from gridtune.optimize.studies.places import json_of, kind_of, named, study_place, table_beside
 from gridtune.optimize.studies.tables import DatabaseTable, FileTable, Run, runs_of
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.regular_files import open_regular
 
 SETTINGS = "gridtune"  # the study's attribute that holds the settings of the search
 NUMBER, FAILURE = "number", "failure"  # attributes of trials
@@ -139,7 +140,8 @@ def looking(place: URL | Path, called: str) -> Iterator[Storage | None]:
 
 def _check_lines(journal: Path) -> None:
     """Refuse a broken line by its number: Optuna passes over the last one, and writes on behind it."""
-    for number, line in enumerate(journal.read_bytes().split(b"\n")[:-1], start=1):
-        record = json_of(line)
-        if not (isinstance(record, dict) and "op_code" in record):
-            raise ScenarioError(f"{journal}: line {number} is broken; delete it")
+    with open_regular(journal) as lines:
+        for number, line in enumerate(lines, start=1):
+            record = json_of(line)
+            if line.endswith(b"\n") and not (isinstance(record, dict) and "op_code" in record):
+                raise ScenarioError(f"{journal}: line {number} is broken; delete it")

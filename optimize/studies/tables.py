@@ -19,6 +19,7 @@ from gridtune.optimize.records.recommendation import Value, key
 from gridtune.optimize.studies.databases import RUNS
 from gridtune.optimize.studies.places import kind_of
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.regular_files import open_regular
 
 BEGUN, RESUMED = "begun", "resumed"  # lines that say when a search began or was resumed
 
@@ -121,7 +122,7 @@ class FileTable:
 
     def lines(self, study: str) -> Iterator[tuple[str, str | bytes]]:
         """All rows with the place of each, without an unfinished one at the end, as a kill leaves it."""
-        with suppress(FileNotFoundError), self.path.open("rb") as file:
+        with suppress(FileNotFoundError), open_regular(self.path) as file:
             for number, line in enumerate(file, start=1):
                 if line.strip() and line.endswith(b"\n"):
                     yield f"{self.path}: line {number}", line

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from gridtune import limits
 from gridtune.scenarios.calibration.replays import Tried
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.regular_files import text_of
 
 LINE = TypeAdapter(tuple[str, Tried])
 
@@ -28,7 +30,7 @@ class KeptReplays(dict[str, Tried]):
         super().__init__()
         self.path = path
         try:
-            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+            lines = text_of(path, limits.METRICS_BYTES, "replace").splitlines()
         except FileNotFoundError:
             return
         except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -16,13 +17,14 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from gridtune import limits
-from gridtune.plain_text import hidden
+from gridtune.plain_text import argument, hidden
 from gridtune.scenarios.document.active_parts import active
 from gridtune.scenarios.document.control_characters import control_characters
 from gridtune.scenarios.document.faults import lines_of
 from gridtune.scenarios.document.paths import Document, value_at, with_values
 from gridtune.scenarios.document.trust import Plugin, allowed_here, plugins_of, run_plugins, trusted
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.regular_files import text_of
 from gridtune.scenarios.systems.registry import SYSTEMS
 from gridtune.scenarios.tables.schema import ARRAYS, ScenarioSpec
 from gridtune.scenarios.trace_files import iter_trace
@@ -182,6 +184,8 @@ def load(name: str | Path, *, allow_plugins: bool | None = None) -> Scenario:
         scenario = Scenario(str(name), _read(shipped, str(name)), Path.cwd())
     else:
         if not _is_file(path):
+            if os.path.exists(path) and not path.is_dir():
+                raise ScenarioError(f"{name}: no regular file, such as a scenario is")
             near = get_close_matches(str(name), list(shipped_names()), n=1, cutoff=0.5)
             hint = f"did you mean {near[0]}?" if near else "`gridtune scenarios` lists those shipped"
             raise ScenarioError(f"{name}: no such scenario or file; {hint}")
@@ -209,9 +213,8 @@ def _from_toml(path: Path) -> Scenario:
         return Scenario(str(path), _read(path, str(path)), path.resolve().parent)
     except ScenarioError as error:
         if path.suffix != ".toml" and _is_trace(path):
-            raise ScenarioError(
-                f"{path}: this is a trace: `gridtune calibrate {path} --out mine.toml` makes a scenario of it"
-            ) from error
+            command = f"gridtune calibrate {argument(path)} --out mine.toml"
+            raise ScenarioError(f"{path}: this is a trace: `{command}` makes a scenario of it") from error
         raise
 
 
@@ -286,9 +289,7 @@ def _text(path: Path, name: str) -> str:
     """The text of a document."""
     try:
         most = limits.DOCUMENT_BYTES if path.suffix == ".json" else limits.TOML_BYTES
-        if path.stat().st_size > most:
-            raise ScenarioError(f"{name}: has more than {most:,} bytes; is it a scenario?")
-        return path.read_text(encoding="utf-8")
+        return text_of(path, most)
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{name}: is no text in UTF-8: {error.reason} at byte {error.start}") from error
     except OSError as error:

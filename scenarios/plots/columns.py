@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gridtune import limits
 from gridtune.scenarios.plots.style import PlotError
+from gridtune.scenarios.regular_files import text_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +106,7 @@ def read_manifest(folder: Path) -> tuple[str, int]:
     """
     path = folder / "manifest.json"
     try:
-        about = json.loads(path.read_text(encoding="utf-8"))
+        about = json.loads(text_of(path, limits.DOCUMENT_BYTES))
     except (OSError, ValueError, RecursionError) as error:
         raise PlotError(f"{path}: the run cannot be read: {str(error) or 'too deep':.200}") from error
     about = about if isinstance(about, dict) else {}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.regular_files import open_regular
 from gridtune.scenarios.results.files import writable_folder
 from gridtune.scenarios.whole_files import remove_leftovers
 
@@ -168,7 +169,7 @@ def check_ours(folder: Path) -> None:
 
 def _head(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return file.read(LOOK)
     except OSError:
         return b""

@@ -10,7 +10,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
+from gridtune import limits
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.regular_files import text_of
 
 PROMISES = {"response_bound"}  # keys of workloads that make no jobs
 SUBJECTS = "a study, the folder of `gridtune run --out`, or the JSON that `gridtune run --format json` prints"
@@ -72,7 +74,7 @@ def saved_run(subject: str) -> SavedRun | None:
 
 def _read(metrics: Path, about: Path) -> SavedRun:
     try:
-        found, facts = (json.loads(path.read_text(encoding="utf-8")) for path in (metrics, about))
+        found, facts = (json.loads(text_of(path, limits.METRICS_BYTES)) for path in (metrics, about))
         known = workloads_of(facts["resolved"]) if "resolved" in facts else {}
         run = SavedRun.model_validate({**facts, "metrics": found.get("metrics", found), "workloads": known})
         if len({len(one.values) for one in run.metrics.values()}) != 1:

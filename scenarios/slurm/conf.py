@@ -11,6 +11,7 @@ from pathlib import Path
 
 from gridtune import limits
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.regular_files import text_of
 from gridtune.scenarios.slurm.known import EMPTY
 
 FOREVER = 2**31  # s: longer times do not fit into Slurm's numbers
@@ -150,9 +151,7 @@ def read_qos(path: Path) -> list[Line]:
 def _lines(path: Path) -> Iterator[str]:
     """Lines without comments, those that go on put together."""
     try:
-        if path.stat().st_size > limits.DOCUMENT_BYTES:
-            raise ScenarioError(f"{path}: has more than {limits.DOCUMENT_BYTES:,} bytes; is it of Slurm?")
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = text_of(path, limits.DOCUMENT_BYTES, "replace")
     except OSError as error:
         raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from error
     for line in text.replace("\\\n", "").splitlines():

@@ -32,7 +32,8 @@ def find_trace(name: str | PathLike[str], *, base: Path | None = None) -> Path:
         candidate = folder / wanted
         if _is(candidate, S_ISREG):
             return candidate
-        looked.append(str(candidate.parent) + (" (a folder there)" if _is(candidate, S_ISDIR) else ""))
+        there = "a folder" if _is(candidate, S_ISDIR) else "no regular file"
+        looked.append(str(candidate.parent) + f" ({there} there)" * os.path.exists(candidate))
     places = ", ".join(dict.fromkeys(looked))
     raise TraceError(
         f"trace {str(name)!r}: not found, looked in {places}; give its path or name its folder in {VARIABLE}"

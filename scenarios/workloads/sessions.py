@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from abc import abstractmethod
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from gridtune.model.streams import Streams
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.fields.laws import Constant, Law, PositiveLaw
 from gridtune.scenarios.fields.table import Name, Switchable, Table, number
+from gridtune.scenarios.regular_files import open_regular
 
 # Calzarossa & Serazzi 1985: arrivals per minute over a working day (t from -0.5 at 8:30 to 0.5 at 18:00).
 DIURNAL = np.polynomial.Polynomial((3.1, -8.5, 24.7, 130.8, 107.7, -804.2, -2038.5, 1856.8, 4618.6))
@@ -175,7 +177,7 @@ def _read_sessions(name: str) -> list[SessionEntry]:
     """The sessions of a CSV file."""
     made = []
     try:
-        with open(name, newline="", encoding="utf-8") as file:
+        with TextIOWrapper(open_regular(name), "utf-8", newline="") as file:
             for line, row in enumerate(csv.DictReader(file), 2):
                 try:
                     numbers = {key: float(value) for key, value in row.items() if key != "user"}
@@ -191,7 +193,9 @@ def _read_sessions(name: str) -> list[SessionEntry]:
                         )
                     )
                     raise ScenarioError(f"{name}: line {line}: {why}") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except OSError as error:
+        raise ScenarioError(f"{name}: cannot be read: {error.strerror or error}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
         raise ScenarioError(f"{name}: cannot be read as CSV: {error}") from None
     if not made:
         raise ScenarioError(f"{name}: holds no session")
