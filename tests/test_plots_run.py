@@ -7,12 +7,14 @@ from itertools import pairwise
 from math import inf
 
 import pandas as pd
+import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
+from gridtune import limits
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.plots import (
     KINDS,
@@ -307,6 +309,25 @@ def test_bad_input_is_found_first_and_leaves_nothing(tmp_path):
         read_run(run)
     (run / "jobs.parquet").unlink()
     assert sorted(tmp_path.rglob("*")) == [path for path in before if path.name != "jobs.parquet"]
+
+
+def test_a_table_of_too_many_rows_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    """A small file may hold so many equal rows that they fill the memory."""
+    run = write(tmp_path / "run", KILLED)
+    monkeypatch.setattr(limits, "TABLE_ROWS", 1)
+    monkeypatch.setattr(pd, "read_parquet", None)
+    with pytest.raises(PlotError, match="cannot be read: has more than 1 rows"):
+        read_run(run)
+
+
+def test_what_the_reader_of_tables_does_not_support_is_damage(tmp_path, monkeypatch):
+    def damaged(_):
+        raise pyarrow.ArrowNotImplementedError("Integers with more than 64 bits not implemented")
+
+    run = write(tmp_path / "run", KILLED)
+    monkeypatch.setattr(pd, "read_parquet", damaged)
+    with pytest.raises(PlotError, match="cannot be read: Integers with more than 64 bits"):
+        read_run(run)
 
 
 # What no column of that kind can be; nothing at all is no text, number or truth value either.

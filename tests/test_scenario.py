@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from gridtune.scenarios import ScenarioError, load, shipped_names
+from gridtune.scenarios import ScenarioError, load, shipped_names, shipped_text
 from gridtune.scenarios.document.paths import parse_assignment, parse_value, with_values
 from gridtune.scenarios.fields.laws import Law
 from gridtune.scenarios.tables.schema import ScenarioSpec
@@ -181,6 +181,6 @@ def test_a_suggested_command_quotes_the_name_of_a_trace(tmp_path, monkeypatch):
 
 
 def test_a_scenario_may_begin_with_a_byte_order_mark(tmp_path):
-    text = '[[site]]\nname = "a"\nnodes = 1\n[[workload]]\nkind = "generated"\ncount = 1\n'
-    (tmp_path / "x.toml").write_text(text + "interval = 1.0\nruntime = 1.0\n", encoding="utf-8-sig")
-    assert load(tmp_path / "x.toml").spec.site[0].nodes == 1
+    text = shipped_text("diet/day-regular")
+    (tmp_path / "x.toml").write_text(text, encoding="utf-8-sig")
+    assert load(tmp_path / "x.toml").document == load("diet/day-regular").document

@@ -78,13 +78,17 @@ def read_table(folder: Path, name: str) -> pd.DataFrame | None:
         PlotError: it cannot be read, lacks a column, or a column holds something else.
     """
     import pandas as pd
+    from pyarrow.lib import ArrowException
+    from pyarrow.parquet import read_metadata
 
     path = folder / f"{name}.parquet"
     if not path.is_file():
         return None
     try:
+        if read_metadata(path).num_rows > limits.TABLE_ROWS:
+            raise ValueError(f"has more than {limits.TABLE_ROWS:,} rows")
         table = pd.read_parquet(path)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:  # so pandas says it
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, ArrowException) as error:
         why = next((line.strip() for line in str(error).splitlines() if line.strip()), "it is damaged")
         raise PlotError(f"{path}: the run cannot be read: {why:.200}") from error
     wanted = dict(COLUMNS[name])

@@ -35,6 +35,7 @@ SITE_SLOTS = 1_000_000  # nodes times slots of one site
 SERVERS = 100_000  # of one [[sed]] or [[server]]
 
 DOCUMENT_BYTES = 20_000_000  # of a manifest
+TABLE_ROWS = 20_000_000  # of a table of a run that is drawn
 METRICS_BYTES = 500_000_000  # of the metrics of a run
 TOML_BYTES = 4_000_000  # of a TOML document, which is read more slowly
 KEYS = 100_000  # keys and elements of a document, at all depths
