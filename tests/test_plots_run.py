@@ -11,6 +11,7 @@ import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib import rc_context
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
@@ -289,6 +290,17 @@ def test_a_picture_takes_the_place_of_one_of_ours_and_of_nothing_else(tmp_path, 
             draw_run_picture([run], "gantt", path)
     assert theirs.read_bytes() == before
     assert link.is_symlink()
+
+
+def test_settings_of_the_user_change_no_picture(tmp_path):
+    """A matplotlibrc may lie in the folder of somebody else."""
+    run = write(tmp_path / "run", KILLED)
+    draw_run_picture([run], "gantt", tmp_path / "a.svg")
+    shown = draw_run(read_run(run), "gantt")._repr_png_()
+    with rc_context({"text.usetex": True, "font.size": 30, "savefig.bbox": "tight", "axes.facecolor": "red"}):
+        draw_run_picture([run], "gantt", tmp_path / "b.svg")
+        assert draw_run(read_run(run), "gantt")._repr_png_() == shown
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
 def test_bad_input_is_found_first_and_leaves_nothing(tmp_path):

@@ -96,21 +96,24 @@ def save(figure: Figure, path: Path | str) -> None:
         PlotError: another suffix.
         ScenarioError: the file cannot be written.
     """
-    import matplotlib
+    from matplotlib.style import context
 
     path = Path(path)
     kind = picture_format(path)
     writable_folder(path.parent)
-    with matplotlib.rc_context({"svg.hashsalt": "gridtune", "svg.fonttype": "none"}), _boxes_for_glyphs():
+    with context(["default", {"svg.hashsalt": "gridtune", "svg.fonttype": "none"}]), _boxes_for_glyphs():
         replace(path, lambda part: figure.savefig(part, format=kind, dpi=200, metadata=METADATA[kind]))
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """The look of all pictures: seaborn's paper context, light grid, colours safe for the colour-blind."""
-    import matplotlib
+    """The look of all pictures: seaborn's paper context, light grid, colours safe for the colour-blind.
+
+    Settings of the user's own, such as a `matplotlibrc`, make no difference.
+    """
     import seaborn as sns
     from cycler import cycler
+    from matplotlib.style import context
 
     look: Any = {
         **sns.axes_style("ticks"),
@@ -132,7 +135,7 @@ def style() -> Iterator[None]:
         "hatch.linewidth": 0.6,
         "text.parse_math": False,  # names may have dollars in them
     }
-    with matplotlib.rc_context(look), _boxes_for_glyphs():
+    with context(["default", look]), _boxes_for_glyphs():
         yield
 
 
@@ -161,11 +164,13 @@ def figure(width: float, height: float) -> Figure:
 def _figure_class() -> type[Figure]:
     """Figures that a notebook shows as they are, whether pyplot is there or not."""
     from matplotlib.figure import Figure
+    from matplotlib.style import context
 
     class ShownFigure(Figure):
         def _repr_png_(self) -> bytes:
             made = BytesIO()
-            self.savefig(made, format="png", dpi=100)
+            with context("default"):
+                self.savefig(made, format="png", dpi=100)
             return made.getvalue()
 
     return ShownFigure
