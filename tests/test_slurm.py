@@ -91,7 +91,6 @@ def test_hosts_and_their_processors(files):
     assert conf.processors() == 10 * 8 + 2 * 20
     assert conf.processors("n[01-02],fat3") == 36
     assert conf.processors("elsewhere") is None
-    assert list(host_names("n[0-9999][0-9999],a")) == ["n[0-9999][0-9999]", "a"], "no site has so many"
 
 
 def test_a_site_takes_over_what_it_can_have(files):
@@ -280,6 +279,37 @@ def test_limits_of_a_qos_hold_for_all_jobs_only_where_there_is_no_other(tmp_path
     assert seed.site == ({} if others else {"quota.user_running": 40.0})
     told = "QOS normal maxjobspu=40: limits of one QOS of several are not simulated"
     assert list(seed.without) == ([told] if others else [])
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("NodeName=n[0-9999][0-9999],a", "n[0-9999][0-9999]: more than 1,000,000 hosts"),
+        ("NodeName=n[1-999999999]", "n[1-999999999]: more than 1,000,000 hosts"),
+        (f"NodeName=n[1-{'9' * 5000}]", f"[1-{'9' * 38}]: no range of hosts"),
+        ("NodeName=n[4-1]", "[4-1]: no range of hosts"),
+        ("NodeName=n[1-4", "n[1-4: hosts with a bracket that opens or closes nothing"),
+        ("NodeName=n]1-4[", "n]1-4[: hosts with a bracket that opens or closes nothing"),
+        (f"NodeName={'[' * 200_000}", f"{'[' * 40}: hosts with a bracket that opens or closes nothing"),
+        ("NodeName=n1 CPUs=-5", "NodeName=n1: CPUs=-5: a number of 0 or more was expected"),
+        ("NodeName=n1\nPartitionName=a Nodes=n1 PriorityTier=nan", "PriorityTier=nan: a number was expected"),
+        (f"NodeName=n1\nPartitionName=a Nodes=n1 MaxTime={'9' * 5000}", "no time as Slurm writes it"),
+    ],
+)
+def test_nodes_that_no_site_has_are_refused(tmp_path, line, told):
+    conf = _written(tmp_path, "slurm.conf", f"SchedulerType=sched/backfill\n{line}\n")
+    with pytest.raises(ScenarioError) as caught:
+        slurm_seed(conf)
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["all.q", "a=b", "a*"])
+def test_a_partition_that_no_path_can_address_is_refused_by_its_name(tmp_path, name):
+    conf = _written(tmp_path, "slurm.conf", f"NodeName=n[1-4]\nPartitionName={name} Nodes=ALL MaxTime=1-0\n")
+    with pytest.raises(ScenarioError) as caught:
+        slurm_seed(conf)
+    assert str(caught.value).startswith(f"{conf}: PartitionName={name}: name: '{name}': no path can address")
+    assert str(caught.value).endswith("; rename it in copies of this file and of the log")
 
 
 def test_flags_of_a_qos_are_named(tmp_path):

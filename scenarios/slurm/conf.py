@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import product
-from math import inf, prod
+from itertools import islice, product
+from math import inf, isfinite, prod
 from pathlib import Path
 
 from gridtune import limits
@@ -27,7 +27,9 @@ KNOWN = re.compile(r"(clustername|preempt(type|mode)|priority\w{3,}|scheduler\w+
 _WORD = re.compile(r"([A-Za-z0-9_]+)\s*=\s*(\"[^\"]*\"|\S+)")
 PARTITION, NODE = "partitionname", "nodename"  # what begins a line of these kinds
 _SPACED = re.compile(r"\s*=\s*")
-_TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?$")
+_TIME = re.compile(r"(?:(\d{1,9})-)?(\d{1,12})(?::(\d{1,9}))?(?::(\d{1,9}))?$")
+_PAIRED = re.compile(r"(?:[^\[\]]|\[[^\[\]]++\])*+")
+_RANGE = re.compile(r"(\d+)-(\d+)")
 _HOSTS = re.compile(r"(?:[^,\[]|\[[^\]]*\])+")
 Line = dict[str, str]
 
@@ -84,7 +86,11 @@ class SlurmConf:
 
 def _cpus(line: Line) -> int:
     def whole(key: str, default: str = "1") -> int:
-        return int(number(line, key, default, f"NodeName={line['nodename']}", whole=True))
+        where = f"NodeName={line['nodename']:.60}"
+        value = int(number(line, key, default, where, whole=True))
+        if value < 0:
+            raise ScenarioError(f"{where}: {key}={value}: a number of 0 or more was expected")
+        return value
 
     if "cpus" in line or "procs" in line:
         return whole("CPUs", line.get("procs", "1"))
@@ -171,7 +177,10 @@ def number(line: Line, key: str, default: str, of: str = "", *, whole: bool = Fa
     """
     text = line.get(key.lower()) or default
     try:
-        return int(text) if whole else float(text)
+        value = int(text) if whole else float(text)
+        if not isfinite(value):
+            raise ValueError
+        return value
     except ValueError:
         where = f"{of}: " if of else ""
         raise ScenarioError(f"{where}{key}={text:.40}: a number was expected") from None
@@ -201,21 +210,31 @@ def seconds(text: str, unit: float = 60.0) -> float:
 
 
 def host_names(text: str) -> Iterator[str]:
-    """The hosts of an expression such as `login,n[01-03,7]`."""
+    """The hosts of an expression such as `login,n[01-03,7]`.
+
+    Raises:
+        ScenarioError: a bracket lacks its other one, a range ends before it begins, or no site has so many.
+    """
+    if not _PAIRED.fullmatch(text):
+        raise ScenarioError(f"{text:.40}: hosts with a bracket that opens or closes nothing")
     for part in _HOSTS.findall(text):
         pieces = [
-            list(_numbers(piece[1:-1])) if piece.startswith("[") else [piece]
+            list(islice(_numbers(piece[1:-1]), limits.SITE_SLOTS + 1)) if piece.startswith("[") else [piece]
             for piece in re.findall(r"\[[^\]]*\]|[^\[]+", part)
         ]
-        many = prod(map(len, pieces)) > limits.SITE_SLOTS  # no site's
-        yield from [part] if many else map("".join, product(*pieces))
+        if prod(map(len, pieces)) > limits.SITE_SLOTS:
+            raise ScenarioError(f"{part:.40}: more than {limits.SITE_SLOTS:,} hosts")
+        yield from map("".join, product(*pieces))
 
 
 def _numbers(text: str) -> Iterator[str]:
+    """The numbers in brackets, as they are written."""
     for span in text.split(","):
-        low, _, high = span.partition("-")
-        if high and low.isdigit() and high.isdigit() and int(high) - int(low) < limits.SITE_SLOTS:
-            yield from (f"{number:0{len(low)}d}" for number in range(int(low), int(high) + 1))
+        if found := _RANGE.fullmatch(span):
+            low, high = (int(bound) if len(bound) <= limits.DIGITS else -1 for bound in found.groups())
+            if not 0 <= low <= high:
+                raise ScenarioError(f"[{span:.40}]: no range of hosts")
+            yield from (f"{number:0{len(found[1])}d}" for number in range(low, high + 1))
         else:
             yield span
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.fields.table import addressable
 from gridtune.scenarios.slurm.conf import Line, SlurmConf, number, read_conf, read_qos, seconds
 from gridtune.scenarios.slurm.known import BACKFILL, NODES, OPTIONS, PARTITIONS, WEIGHTS
 from gridtune.scenarios.slurm.qos import YOUNGEST, SiteQos
@@ -110,9 +111,20 @@ def _site(conf: SlurmConf, qos: SiteQos) -> Iterator[tuple[str, Any]]:
     planned = _at_once(preempting)
     queues = sorted(_queues(conf, planned=planned), key=lambda queue: queue.get("max_runtime", inf))
     if len(queues) > 1 or any(queue.keys() & {"max_runtime", "slots"} for queue in queues):
+        _check_names(queues)
         yield "queue", queues
     yield from qos.limits()
     yield from preempting.items()
+
+
+def _check_names(queues: Sequence[Mapping[str, Any]]) -> None:
+    """Let every partition have a name that paths can address."""
+    for name in (queue["name"] for queue in queues):
+        try:
+            addressable(name)
+        except ValueError as error:
+            remedy = "rename it in copies of this file and of the log"
+            raise ScenarioError(f"PartitionName={name}: {error}; {remedy}") from None
 
 
 def _tiers(conf: SlurmConf) -> bool:
