@@ -308,6 +308,22 @@ def test_links_beside_a_database_are_not_followed(database, ending):
     assert seen(database.parent) == before
 
 
+@pytest.mark.parametrize("name", ["study.journal", "runs.jsonl"])
+@pytest.mark.parametrize("form", ["folder", "journal"])
+def test_a_search_does_not_follow_a_link_out_of_its_folder(journal, name, form):
+    folder = journal.parent / "received"
+    folder.mkdir()
+    for path in (journal, journal.with_name("runs.jsonl")):
+        if path.name == name:
+            (folder / name).symlink_to(path)
+        else:
+            (folder / path.name).write_bytes(path.read_bytes())
+    before = seen(journal.parent)
+    message = refused(opened, folder if form == "folder" else folder / "study.journal", resume=True)
+    assert message.startswith(f"{folder / name}: a link that leads out of its folder")
+    assert seen(journal.parent) == before
+
+
 ENDLESS = "AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS study FROM n"
 
 

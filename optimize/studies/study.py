@@ -28,6 +28,7 @@ from gridtune.optimize.studies.stored_study import FAILURE, NUMBER, SETTINGS, St
 from gridtune.optimize.studies.tables import DatabaseTable, FileTable, Run, cut_unfinished, line_of, mark_of
 from gridtune.plain_text import hidden
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.results.locks import JOURNAL
 
 LONGEST_NAME = 512  # characters, as Optuna's databases have it
 LONGEST_FAILURE = 300  # characters of a reason in a trial
@@ -192,6 +193,7 @@ def _opened(place: URL | Path, called: str, name: str, stack: ExitStack) -> Stor
         storage = Storage(called, database, DatabaseTable(database.engine, called))
     else:
         place.parent.mkdir(parents=True, exist_ok=True)
+        _check_within(place)
         held = f"{place}: another search is writing it"
         stack.enter_context(closing(databases.writer_of(place, "", held)))
         storage = Storage(called, _journal(place), FileTable(table_beside(place)))
@@ -199,6 +201,13 @@ def _opened(place: URL | Path, called: str, name: str, stack: ExitStack) -> Stor
     stack.enter_context(closing(storage.table))
     stack.callback(storage.optuna.remove_session)
     return storage
+
+
+def _check_within(journal: Path) -> None:
+    """Let no link in a folder lead a search to write elsewhere; who names a link to a journal means that."""
+    for path in ([journal] if journal.name == JOURNAL else []) + [table_beside(journal)]:
+        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(path.parent)):
+            raise ScenarioError(f"{path}: a link that leads out of its folder; remove it, or name its target")
 
 
 def _journal(path: Path) -> JournalStorage:
