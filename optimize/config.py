@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from gridtune import limits
 from gridtune.optimize.records.recommendation import Value
+from gridtune.plain_text import counted
 from gridtune.scenarios.errors import ScenarioError, meant
 
 CONFIGURATIONS = 100  # evaluations of a search of which nothing is said
@@ -123,8 +124,8 @@ class SearchConfig(BaseModel):
     @property
     def ends(self) -> str:
         """Where the search ends, in words."""
-        parts = [f"{self.configurations} evaluations"] if self.counted else []
-        parts += [] if self.runs is None else [f"{self.runs} runs"]
+        parts = [counted(self.configurations, "evaluation")] if self.counted else []
+        parts += [] if self.runs is None else [counted(self.runs, "run")]
         parts += [] if self.seconds is None else [f"{self.seconds:g} s"]
         return " or ".join([*parts, *(["until nothing changes"] if self.converged else [])])
 

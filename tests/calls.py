@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from gridtune import cli
+from gridtune.signals import ending_signals
 
 
 class Called(NamedTuple):
@@ -23,14 +24,15 @@ def call(capfd, monkeypatch):
 
     def called(*arguments):
         monkeypatch.setattr(sys, "argv", ["gridtune", *map(str, arguments)])
-        before = signal.getsignal(signal.SIGTERM)
+        before = {number: signal.getsignal(number) for number in ending_signals()}
         capfd.readouterr()
         try:
             cli.main()
         except SystemExit as end:
             return Called(end.code or 0, *capfd.readouterr())
         finally:
-            signal.signal(signal.SIGTERM, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
         raise AssertionError("a command ends with an exit code")
 
     return called

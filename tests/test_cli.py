@@ -50,6 +50,23 @@ def refused(*arguments, **options):
     return lines[0]
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("front nope 2>/dev/full", ""),
+        ("front nope 2>&-", ""),
+        ("scenarios >/dev/full", "gridtune: No space left on device\n"),
+        ("scenarios --format json >&-", "gridtune: standard output is closed\n"),
+    ],
+)
+def test_what_cannot_be_said_is_a_fault_of_the_user_all_the_same(command, said):
+    result = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m gridtune {command}"],
+        capture_output=True, text=True, cwd=ROOT, env=environment(), check=False,
+    )  # fmt: skip
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", said)
+
+
 def test_help_imports_nothing_heavy():
     code = (
         "import sys; from gridtune import cli\n"

@@ -277,7 +277,7 @@ if __name__ == "__main__":
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("sent", "code"),
-    [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -signal.SIGKILL)],
+    [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGHUP, 130), (signal.SIGKILL, -signal.SIGKILL)],
 )
 def test_workers_end_with_their_parent(tmp_path, sent, code):
     script = tmp_path / "sleeper.py"
@@ -298,7 +298,7 @@ def test_workers_end_with_their_parent(tmp_path, sent, code):
     until(lambda: not any(_alive(int(path.name)) for path in pids.iterdir()))
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_is_an_interrupt_even_where_a_library_makes_another_error_of_it(sent):
     def compare():
         try:
@@ -308,6 +308,16 @@ def test_a_signal_is_an_interrupt_even_where_a_library_makes_another_error_of_it
 
     with pytest.raises(KeyboardInterrupt), interruptible():
         compare()
+
+
+def test_who_outlives_the_terminal_is_not_ended_by_it(monkeypatch):
+    """As `nohup` starts a command."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with interruptible():
+            signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_an_error_without_a_signal_stays_what_it_is():

@@ -88,7 +88,7 @@ def test_an_interrupted_validation_is_finished_later(scenario, tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_killed_search_goes_on_to_its_full_budget(scenario, tmp_path, sent):
     out = tmp_path / "out"
     coordinator = subprocess.Popen(

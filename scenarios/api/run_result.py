@@ -345,6 +345,6 @@ def unfinished(runs: Sequence[Metrics]) -> list[str]:
         else "the run ended at its horizon"
     )
     return [
-        f"best-effort campaigns were left unfinished in {len(short)} of {len(runs)} runs "
+        f"best-effort campaigns were left unfinished in {len(short)} of {counted(len(runs), 'run')} "
         f"({campaigns:g} campaigns at most): {reason}"
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from gridtune import limits
+from gridtune.plain_text import counted
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.execution.prepare import log
 from gridtune.scenarios.workloads.sessions import GeneratedSessions
@@ -30,7 +31,7 @@ def tell_size(scenario: Scenario, runs: int, workers: int) -> None:
         )
     if runs > limits.LARGE_RUNS or jobs > limits.LARGE_JOBS:
         hours = runs * max(jobs, 100) * JOB_SECONDS / sharing / 3600
-        log.info(f"{scenario.name}: {runs:,} runs, about {hours:.1f} h")
+        log.info(f"{scenario.name}: {counted(runs, 'run')}, about {hours:.1f} h")
 
 
 def jobs_of(scenario: Scenario) -> int:

@@ -17,6 +17,7 @@ from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
+from gridtune.signals import ending_signals
 from gridtune.threads import single_threaded
 
 P = ParamSpec("P")
@@ -110,7 +111,7 @@ def stop(executor: Executor) -> None:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM end the block by a `KeyboardInterrupt`, whatever else they cause.
+    """Let Ctrl-C and other `ending_signals` end the block by a `KeyboardInterrupt`, whatever else they cause.
 
     A library's C code may replace the exception of a signal's handler by one of its own: NumPy does so while
     it compares structured arrays. Does nothing outside the main thread, where handlers cannot be set.
@@ -122,7 +123,7 @@ def interruptible() -> Iterator[None]:
         came = True
         raise KeyboardInterrupt
 
-    with _handled(interrupt, signal.SIGINT, signal.SIGTERM):
+    with _handled(interrupt, *ending_signals()):
         try:
             yield
         except Exception as error:
@@ -133,7 +134,7 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM wait for the end of the block.
+    """Let Ctrl-C and other `ending_signals` wait for the end of the block.
 
     An interrupt in the middle of a fork leaves a process half made, or is swallowed by the hooks that Python
     runs around a fork. Does nothing outside the main thread.
@@ -144,7 +145,7 @@ def _interrupts_held() -> Iterator[None]:
         held.append(number)
 
     try:
-        with _handled(hold, signal.SIGINT, signal.SIGTERM):
+        with _handled(hold, *ending_signals()):
             yield
     finally:
         if held:
@@ -186,8 +187,8 @@ def _context(started: list[BaseProcess]) -> BaseContext:
 
 def _start_worker(parent: int) -> None:
     """Make a new process a worker: the parent answers to signals, and its end is the worker's."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in ending_signals():
+        signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else signal.SIG_IGN)
     gc.freeze()  # what the parent had is never garbage here
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 

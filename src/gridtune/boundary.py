@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import gc
 import logging
 import os
@@ -22,6 +23,7 @@ from typer.main import get_command
 
 from gridtune import help_panels
 from gridtune.plain_text import PatientStream, PlainStream, escaped
+from gridtune.signals import ending_signals
 
 REFUSED = 2
 CRASHED = 3
@@ -41,7 +43,8 @@ _show_traceback = False
 def run(command: Callable[[], Any]) -> NoReturn:
     """Run a command of Typer's to the end of the process."""
     gc.set_threshold(GARBAGE_ROUND)  # what imports make stays: it need not be looked through again and again
-    signal.signal(signal.SIGTERM, _terminate)
+    for number in ending_signals()[1:]:  # Ctrl-C does so anyway
+        signal.signal(number, _terminate)
     _make_output_writable()
     notes = _Notes()
     logger = logging.getLogger("gridtune")
@@ -219,10 +222,18 @@ def _make_output_writable() -> None:
     """Let no character of a result be one that standard output cannot hold: it is written in others."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None:  # it was closed by whoever started us
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        if stream is None:  # it was closed by whoever started us; its number goes to no other file
+            nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+            setattr(sys, name, _Closed(nowhere) if name == "stdout" else nowhere)
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="gridtune.readable")
+
+
+class _Closed(PatientStream):
+    """Standard output that takes nothing: a result is not to be lost in silence."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EBADF, "standard output is closed")
 
 
 def _readable(error: UnicodeError) -> tuple[str, int]:

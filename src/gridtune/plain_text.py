@@ -73,11 +73,13 @@ def argument(name: object) -> str:
 
 
 class PatientStream:
-    """A stream of text whose reader may have had enough, as `head` has: what is left to write goes nowhere.
+    """A stream of text that may take no more, as a full disk: what is left to write goes nowhere.
 
     Args:
         stream: to write to.
     """
+
+    endured: type[OSError] = OSError
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -86,7 +88,7 @@ class PatientStream:
         """Write a text."""
         try:
             return self._stream.write(text)
-        except BrokenPipeError:
+        except self.endured:
             self._give_up()
             return len(text)
 
@@ -94,7 +96,7 @@ class PatientStream:
         """Write what is left in the buffer."""
         try:
             self._stream.flush()
-        except BrokenPipeError:
+        except self.endured:
             self._give_up()
 
     def _give_up(self) -> None:
@@ -109,8 +111,11 @@ class PatientStream:
 class PlainStream(PatientStream):
     """A stream of text on which control characters arrive as escapes; line breaks and tabs stay.
 
-    On a terminal the styles of tables stay, too: bold, green and red.
+    On a terminal the styles of tables stay, too: bold, green and red. A reader may have had enough, as `head`
+    has; other failures are raised.
     """
+
+    endured = BrokenPipeError
 
     def write(self, text: str) -> int:
         """Write a text."""
