@@ -185,3 +185,7 @@ def test_what_is_no_duration_is_refused(text):
 def test_a_budget_of_nothing_is_refused(wrong, message):
     with pytest.raises(ScenarioError, match=message):
         SearchConfig.of(**wrong)
+
+
+def test_one_run_is_no_runs():
+    assert SearchConfig.of(budget=1, runs=1).ends == "1 evaluation or 1 run"
