@@ -43,7 +43,7 @@ def check_beside(file: Path) -> None:
         with suppress(FileNotFoundError), open_regular(path, follow=False) as found:
             found.seek(-min(len(NAMES_ANOTHER), os.fstat(found.fileno()).st_size), os.SEEK_END)
             if found.read() == NAMES_ANOTHER:
-                raise ScenarioError(f"{path}: names another file, as no search has written it; remove it")
+                raise ScenarioError(f"{path}: names another file, which no search writes; remove it")
 
 
 @contextmanager
@@ -68,7 +68,7 @@ def settled(file: Path) -> Iterator[Path]:
             strange = connection.execute(STRANGE).fetchone()
         if strange:
             what = f"holds more than tables and their indexes ({strange[0]!s:.40})"
-            raise ScenarioError(f"{file}: {what}, as no search has written it; it is left as it is")
+            raise ScenarioError(f"{file}: {what}, which no search makes; it is left as it is")
         yield here
 
 
