@@ -15,7 +15,7 @@ from gridtune.model.vres import Gang, GangWork
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.simulation.simulate import build, simulate
 from gridtune.scenarios.systems.middleware import tag_notes
-from gridtune.scenarios.systems.owners import owner_notes
+from gridtune.scenarios.systems.outages import owner_notes
 from gridtune.scenarios.systems.vres import vres_notes
 
 SHARED = """

@@ -9,8 +9,7 @@ from gridtune.model.metrics.users import UserOutcome
 from gridtune.model.record import Record
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.systems.middleware import tag_notes
-from gridtune.scenarios.systems.outages import qos_notes
-from gridtune.scenarios.systems.owners import owner_notes
+from gridtune.scenarios.systems.outages import owner_notes, qos_notes
 from gridtune.scenarios.systems.platform import platform_notes
 from gridtune.scenarios.systems.replay import refused_jobs, replay_differences, undated
 from gridtune.scenarios.systems.vres import vres_notes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from math import inf
 
 from gridtune.agents.batch.availability import AdvanceReservation, availability_of
@@ -15,6 +15,7 @@ from gridtune.agents.wms.vres_site import VresSite
 from gridtune.model.batch.priority import HIGHEST, Priority
 from gridtune.model.grid import Grid
 from gridtune.model.prediction import Promise
+from gridtune.model.streams import Streams
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.fields.faults import needs_names
 from gridtune.scenarios.systems.batch import delay, sites_of
@@ -24,7 +25,7 @@ from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.trace_files.find import find_trace
 from gridtune.scenarios.trace_files.outages import read_outages
 from gridtune.scenarios.trace_files.records import TraceError
-from gridtune.scenarios.workloads.jobs import EVERY, JobWorkload
+from gridtune.scenarios.workloads.jobs import EVERY, JobWorkload, Task
 from gridtune.scenarios.workloads.tasks import TaskWorkload
 from gridtune.scenarios.workloads.trace_jobs import TraceJobs
 
@@ -121,6 +122,41 @@ def qos_notes(spec: ScenarioSpec) -> Iterator[str]:
         if strangers := sorted(table.keys() - known - {HIGHEST}):
             there, of = ", ".join(sorted(known - OTHER_KINDS)), ", ".join(strangers)
             yield f"site {site}: {place}.qos: no jobs have the QOS or kind {of}; there are {there}"
+
+
+def owner_notes(spec: ScenarioSpec) -> Iterator[str]:
+    """Names in reservations and weights that no job has, a line for each table.
+
+    Nothing is said where jobs come from workloads whose owners are known only when they run.
+
+    Raises:
+        ScenarioError: a log cannot be found or read.
+    """
+    named: list[tuple[str, str, Collection[str], Collection[str]]] = [
+        (f"site.{site.name}.reservation.{one.name}", kind, names, (attribute,))
+        for site in spec.site
+        for one in site.reservation
+        for kind, names, attribute in (("user", one.users, "user"), ("group", one.groups, "group"))
+    ]
+    if spec.portal is not None:
+        named.append(("portal.weights", "user or group", spec.portal.weights, ("user", "group")))
+    if not any(names for _, _, names, _ in named) or spec.overlay:
+        return
+    loads = [load for load in spec.workload if isinstance(load, JobWorkload)]
+    if len(loads) < len(spec.workload):
+        return
+    tasks = [task for load in loads for task in _tasks(load)]
+    for place, kind, names, attributes in named:
+        known = {getattr(task, attribute) for task in tasks for attribute in attributes}
+        if strangers := sorted(set(names) - known):
+            yield f"{place}: no job is of the {kind} {', '.join(strangers)}"
+
+
+def _tasks(load: JobWorkload) -> Iterator[Task]:
+    """Its jobs, of a log as they were."""
+    if isinstance(load, TraceJobs) and load.from_file:
+        return load.replayed()
+    return load.tasks(Streams(0))
 
 
 def have_outages(grid: Grid, spec: SiteSpec, availability: Timeline) -> None:

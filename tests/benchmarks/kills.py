@@ -115,9 +115,9 @@ def watched(clock: Clock, draw: bool) -> None:
         pictures.save = lambda *_: None  # type: ignore[assignment]
     append = OpenStudy.append
 
-    def appended(self: OpenStudy, runs: Sequence[Run]) -> None:
-        append(self, runs)
-        clock.tally = max(clock.tally, len(self.rows)) + len(runs)
+    def appended(self: OpenStudy, run: Run) -> None:
+        append(self, run)
+        clock.tally = max(clock.tally, len(self.rows)) + 1
 
     OpenStudy.append = appended  # type: ignore[method-assign]
 
