@@ -59,7 +59,7 @@ class Told:
     def __contains__(self, number):
         return number in self.chances
 
-    def difference(self, to, start, objective, pairs):
+    def difference(self, to, start, objective, pairs, mean):
         return self.gap
 
     def factor_of(self, objective):

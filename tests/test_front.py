@@ -251,7 +251,7 @@ def test_a_recommendation_differs_from_the_baseline_by_the_runs_that_confirmed_i
     objectives = {
         one.name: Change(one, 10.0, 7.0, Difference.of(-3.0, 0.1, 11, 12)) for one in study.objectives
     }
-    made = Recommendation("A", "", number, number, {}, (), (), objectives, (), replications=12)
+    made = Recommendation("A", "", number, number, {}, (), (), objectives, 12)
     found = front(replace(study, recommendations=(made,)))
     assert gains(found, study.evaluations[7]) == tuple(objectives.values())
 

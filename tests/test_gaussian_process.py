@@ -52,7 +52,8 @@ def test_a_number_has_its_place_between_the_least_and_the_largest():
 def test_a_logarithmic_range_is_taken_by_its_logarithm():
     assert places(1.0, 4.0, 2.0, logarithmic={"a"}) == pytest.approx([0.0, 1.0, 0.5])
     assert places(1.0, 4.0, 2.0, logarithmic={"b"}) == pytest.approx([0.0, 1.0, 1 / 3])
-    assert places(0.0, 4.0, 2.0, logarithmic={"a"}) == [0.0, 1.0, 0.5], "there is no logarithm of 0"
+    assert places(0.0, 4.0, 2.0, 1.0, logarithmic={"a"}) == [0.0, 1.0, 0.5, 0.0], "0 is as the least"
+    assert places(0.0, 0.0, logarithmic={"a"}) == [0.0, 0.0]
 
 
 def test_two_choices_are_as_far_from_each_other_as_the_ends_of_a_range():

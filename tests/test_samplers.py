@@ -85,9 +85,36 @@ def test_a_genetic_sampler_breeds_from_what_it_was_informed_of_though_another_fa
     sampler = samplers()[name](plain, OBJECTIVES, 3, 8)
     asked = sampler.ask()
     sampler.inform([best], [[0.0, 9.0]], [{}])
-    sampler.learn([None, *([1.0, 1.0] for _ in asked[1:])], [{}] * len(asked))
+    sampler.learn([None, None, *([1.0, 1.0] for _ in asked[2:])], [{}] * len(asked))
     bred = [min(abs(one["x"] - best["x"]), abs(one["y"] - best["y"])) for one in sampler.ask()]
-    assert min(bred) < 0.001
+    assert min(bred) < 0.005
+
+
+@pytest.mark.parametrize("name", GENETIC)
+def test_a_genetic_sampler_told_of_more_than_a_batch_breeds_from_its_own_first_batch_too(name):
+    plain = Space((Parameter("x", low=0.0, high=1.0), Parameter("y", low=0.0, high=1.0)))
+    sampler = samplers()[name](plain, OBJECTIVES, 3, 8)
+    best, *others = sampler.ask()
+    known = [{"x": 0.5, "y": at / 20} for at in range(20)]
+    sampler.inform(known, [[2.0, 1.0]] * 20, [{}] * 20)
+    sampler.learn([[0.0, 9.0], *([1.0, 1.0] for _ in others)], [{}] * 8)
+    bred = [min(abs(one["x"] - best["x"]), abs(one["y"] - best["y"])) for one in sampler.ask()]
+    assert min(bred) < 0.005
+
+
+@pytest.mark.parametrize("name", GENETIC)
+def test_what_fails_is_worse_than_what_breaks_a_constraint(name):
+    plain = Space((Parameter("x", low=0.0, high=1.0), Parameter("y", low=0.0, high=1.0)))
+    sampler, failed, able = samplers()[name](plain, OBJECTIVES, 3, 16), 0, 0
+    for _ in range(12):
+        asked = sampler.ask()
+        failed += sum(one["x"] < 0.5 for one in asked)
+        able += sum(one["x"] >= 0.97 for one in asked)
+        sampler.learn(
+            [None if one["x"] < 0.5 else [one["y"], one["x"]] for one in asked],
+            [{} if one["x"] < 0.5 else {"wide": 0.97 - one["x"]} for one in asked],
+        )
+    assert able > 2 * failed
 
 
 @pytest.mark.long

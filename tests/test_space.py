@@ -100,6 +100,11 @@ def test_logarithms_count_in_ranges_that_say_so_and_in_wide_lists():
     assert Space(tuple(parts.values())).logarithmic == {"a", "c"}
 
 
+def test_true_and_one_are_two_choices():
+    mixed = Parameter("p", (1, True))
+    assert [mixed.at(mixed.share(one)) is one for one in (1, True)] == [True, True]
+
+
 def test_keys_distinguish_configurations_and_ignore_order():
     assert key({"a": 1, "b": 2}) == key({"b": 2, "a": 1})
     assert len({key({"a": value}) for value in (1, True, "1", 1.5)}) == 4

@@ -95,6 +95,23 @@ def test_a_kind_that_is_good_in_one_corner_alone_is_looked_at_until_that_is_near
     assert found > best() + 1.0
 
 
+def test_distances_are_those_of_logarithms_where_the_space_says_so():
+    plain = Space((Parameter("a", low=1.0, high=100.0, log=True), Parameter("b", low=1.0, high=100.0)))
+    sampler = samplers()["surrogate"](plain, OBJECTIVES, 1, 8)
+    squares = sampler._apart([{"a": one, "b": one} for one in (1.0, 10.0, 100.0)]).squares
+    assert squares[0, 0, 1] == pytest.approx(squares[0, 1, 2])
+    assert squares[1, 0, 1] < 0.1 * squares[1, 1, 2]
+
+
+def test_a_front_of_more_than_the_model_takes_is_cut(monkeypatch):
+    monkeypatch.setattr(surrogate, "KNOWN", 20)
+    sampler = samplers()["surrogate"](KINDS, OBJECTIVES, 1, 8)
+    known = [{"kind": "a", "x": at / 50} for at in range(50)]
+    sampler.inform(known, [[one["x"], one["x"]] for one in known], [{}] * 50)  # all are on the front
+    assert len(sampler.ask()) == 8
+    assert len(sampler._known) == len(sampler._front) == 20
+
+
 def test_what_fails_was_looked_at():
     sampler = samplers()["surrogate"](KINDS, OBJECTIVES, 1, 8)
     for _ in range(2):

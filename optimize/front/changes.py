@@ -95,22 +95,20 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
         gap = one.difference
         same = gap.verdict == "equal" and gap.pairs >= ENOUGH
         if posterior is not None and not (same and (both or _same_in_all_runs(start, to, name))):
-            model = posterior.difference(to.number, start.number, objective, gap.pairs)
+            apart = _apart(front, start, to, objective)
+            model = posterior.difference(to.number, start.number, objective, gap.pairs, apart)
             gap = _informed(model, gap) if both else model
             if gap is model:
-                gap = _on_level(front, start, to, model, objective).times(posterior.factor_of(objective))
+                gap = model.times(posterior.factor_of(objective))
             one = replace(one, difference=gap)
         made.append(one)
     return tuple(made)
 
 
-def _on_level(
-    front: Front, start: Evaluation, to: Evaluation, model: Difference, objective: Objective
-) -> Difference:
-    """What the model says, with the difference of the means on the level of the baseline's runs."""
+def _apart(front: Front, start: Evaluation, to: Evaluation, objective: Objective) -> float:
+    """By how much the means that are shown differ."""
     column = front.objectives.index(objective)
-    apart = front.means[to.number][column] - front.means[start.number][column]
-    return model.moved_to(float(signs([objective])[0] * apart))
+    return float(signs([objective])[0] * (front.means[to.number][column] - front.means[start.number][column]))
 
 
 def _informed(model: Difference, paired: Difference) -> Difference:

@@ -22,7 +22,7 @@ from scipy.optimize import minimize_scalar
 
 from gridtune.optimize.inference.noise import least_squares, noise_of
 from gridtune.optimize.inference.surrogate_model import Distances, Fitted, conditioned, one_sign, sampled
-from gridtune.optimize.records.difference import Difference
+from gridtune.optimize.records.difference import ROUNDING, Difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.compare import (
     Array,
@@ -110,14 +110,23 @@ class Posterior:
         rounded = np.round(draws / self.unit)
         return np.stack([moocore.is_nondominated(values, keep_weakly=True) for values in rounded])
 
-    def difference(self, to: int, start: int, objective: Objective, pairs: int = 0) -> Difference:
-        """What changes from one configuration to another in an objective, in its unit."""
+    def difference(
+        self, to: int, start: int, objective: Objective, pairs: int = 0, mean: float | None = None
+    ) -> Difference:
+        """What changes from one configuration to another in an objective, in its unit.
+
+        Args:
+            pairs: replications that both have.
+            mean: of the change, where means are shown on another level than that of `means`.
+        """
         column, a, b = self.objectives.index(objective), *map(self.numbers.index, (to, start))
-        mean = float(signs([objective])[0] * (self.means[a, column] - self.means[b, column]))
+        if mean is None:
+            mean = float(signs([objective])[0] * (self.means[a, column] - self.means[b, column]))
         gaps = self.draws[:, a, column] - self.draws[:, b, column]
         error, freedom = float(np.std(gaps)), float(self.freedom[column])
         if np.ptp(gaps) == 0 or np.isinf(self.unit[column]):  # it is known
-            mean, error = 0.0 if abs(mean) < objective.resolution else mean, 0.0
+            least = max(objective.resolution, ROUNDING * float(np.abs(self.means[:, column]).max()))
+            mean, error = 0.0 if abs(mean) < least else mean, 0.0
         return Difference.of(mean, error, freedom, pairs)
 
     def factor_of(self, objective: Objective) -> float:

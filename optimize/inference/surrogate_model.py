@@ -218,8 +218,9 @@ def coordinates_of(
             finite = numbers[np.isfinite(numbers)]
             low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
             numbers = numbers.clip(low, high)  # no limit at all is as the largest one
-            if path in logarithmic and low > 0:
-                numbers, low, high = np.log(numbers), np.log(low), np.log(high)
+            if path in logarithmic and high > 0:  # what is 0 stands beside the least that is more
+                low = numbers[numbers > 0].min()
+                numbers, low, high = np.log(numbers.clip(low)), np.log(low), np.log(high)
             places = (numbers - low) / (high - low) if high > low else numbers * 0
             made.append(np.where(np.isnan(places), 0.5, places)[:, None])
         else:

@@ -65,15 +65,6 @@ class Difference:
         low, high = (self._beyond(end, side, uncertain) for end, side in ((self.low, -1), (self.high, 1)))
         return replace(self, low=low, high=high)
 
-    def moved_to(self, mean: float) -> Difference:
-        """With another mean, in proportion and as certain; around 0 if that has not the same sign."""
-        if self.low is None or self.high is None or self.standard_error is None:
-            return replace(self, mean=mean)
-        if mean * self.mean > 0:
-            error, low, high = (mean / self.mean * one for one in (self.standard_error, self.low, self.high))
-            return replace(self, mean=mean, standard_error=error, low=low, high=high)
-        return replace(self, mean=0.0, low=self.low - self.mean, high=self.high - self.mean, confidence=0.0)
-
     def _beyond(self, end: float, side: int, uncertain: float) -> float:
         """An end of the interval, further out: errors of the mean and the factor add up by their squares."""
         if end * self.mean <= 0:

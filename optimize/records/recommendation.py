@@ -82,5 +82,5 @@ class Recommendation:
     changes: tuple[ParameterChange, ...]  # to the baseline, the most effective first
     without_effect: tuple[str, ...]  # paths of changes of the origin without measurable effect, left out
     objectives: dict[str, Change]  # from the baseline, by name, paired over the seeds of the confirmation
+    replications: int  # of each of both, on seeds that neither search nor elimination has used
     harms: tuple[Harm, ...] = ()  # beside the objectives; in a replay of whole logs these, too
-    replications: int = 1  # of each of both, on seeds that neither search nor elimination has used

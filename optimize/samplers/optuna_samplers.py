@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import ClassVar
 
+import numpy as np
 import optuna
 from optuna.samplers import BaseSampler, NSGAIIISampler, NSGAIISampler, TPESampler
 from optuna.samplers.nsgaii import PolynomialMutation, SBXCrossover
@@ -124,20 +125,29 @@ class OptunaGenetic(GeneticSampler, OptunaSampler):
         )
 
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
-        """Learn from the batch; what failed counts as infinitely bad, so that the batch is a generation."""
-        worst = (inf * signs(self.objectives)).tolist()
-        super().learn([worst if one is None else one for one in results], excesses)
+        """Learn from the batch; what failed counts as breaking a constraint: the batch is a generation."""
+        turned = signs(self.objectives)
+        known = [one for one in results if one is not None] or [[0.0] * len(turned)]
+        worst = (turned * (turned * np.array(known)).max(axis=0)).tolist()
+        for trial, result, excess in zip(self._asked, results, excesses, strict=True):
+            if result is None:
+                self._tell(trial, worst, {"failure": inf})
+            else:
+                self._tell(trial, result, excess)
 
     def inform(
         self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
     ) -> None:
         """Have configurations not asked for in the present generation; failed ones are left out."""
-        for configuration, result, excess in zip(configurations, results, excesses, strict=True):
-            if result is not None:
-                self._study.enqueue_trial(self._filled(configuration))
-                trial = self._study.ask(self._distributions)
-                _ = trial.relative_params  # asked for, they make it one of the generation
-                self._tell(trial, result, excess)
+        given = zip(configurations, results, excesses, strict=True)
+        some = [(one, result, excess) for one, result, excess in given if result is not None]
+        for one, _, _ in some:
+            self._study.enqueue_trial(self._filled(one))
+        trials = [self._study.ask(self._distributions) for _ in some]
+        for trial in trials:
+            _ = trial.relative_params  # asked for, they make it one of the generation
+        for trial, (_, result, excess) in zip(trials, some, strict=True):
+            self._tell(trial, result, excess)
 
 
 @register("nsga2", "NSGA-II (Optuna): for 1,000 evaluations and more")

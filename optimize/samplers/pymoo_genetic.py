@@ -118,7 +118,7 @@ def _variable(parameter: Parameter) -> Any:
 def _gene(parameter: Parameter, value: Value) -> Any:
     """The inverse of `_value`."""
     if parameter.choices:
-        return parameter.choices.index(value)
+        return parameter.position(value)
     return parameter.share(value) if parameter.log else value
 
 

@@ -78,10 +78,14 @@ class Parameter:
     def share(self, value: Value) -> float:
         """Where a value stands, the inverse of `at`; the middle of its slice for a choice."""
         if self.choices:
-            return (self.choices.index(value) + 0.5) / len(self.choices)
+            return (self.position(value) + 0.5) / len(self.choices)
         low, high = (self.low - 0.5, self.high + 0.5) if self.whole else (self.low, self.high)
         number = float(value)
         return log(number / low) / log(high / low) if self.log else (number - low) / (high - low)
+
+    def position(self, value: Value) -> int:
+        """Which of the choices a value is, from 0."""
+        return next(at for at, one in enumerate(self.choices) if same(one, value))
 
     def nearest(self, value: Value | None) -> Value:
         """The value it may take that is nearest to a number, or the same; else its first or least one."""

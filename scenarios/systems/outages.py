@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import inf
 
 from gridtune.agents.batch.availability import AdvanceReservation, availability_of
@@ -125,38 +125,39 @@ def qos_notes(spec: ScenarioSpec) -> Iterator[str]:
 
 
 def owner_notes(spec: ScenarioSpec) -> Iterator[str]:
-    """Names in reservations and weights that no job has, a line for each table.
+    """Users and groups of reservations and weights of a portal that no job has, a line for each table.
 
-    Nothing is said where jobs come from workloads whose owners are known only when they run.
+    Nothing is said where owners of jobs are known only when a scenario runs.
 
     Raises:
         ScenarioError: a log cannot be found or read.
     """
-    named: list[tuple[str, str, Collection[str], Collection[str]]] = [
-        (f"site.{site.name}.reservation.{one.name}", kind, names, (attribute,))
+    every = [*spec.workload, *spec.overlay]
+    named: list[tuple[str, str, Collection[str], Sequence[object], tuple[str, ...]]] = [
+        (f"site.{site.name}.reservation.{one.name}", kind, names, every, (kind,))
         for site in spec.site
         for one in site.reservation
-        for kind, names, attribute in (("user", one.users, "user"), ("group", one.groups, "group"))
+        for kind, names in (("user", one.users), ("group", one.groups))
     ]
     if spec.portal is not None:
-        named.append(("portal.weights", "user or group", spec.portal.weights, ("user", "group")))
-    if not any(names for _, _, names, _ in named) or spec.overlay:
-        return
-    loads = [load for load in spec.workload if isinstance(load, JobWorkload)]
-    if len(loads) < len(spec.workload):
-        return
-    tasks = [task for load in loads for task in _tasks(load)]
-    for place, kind, names, attributes in named:
-        known = {getattr(task, attribute) for task in tasks for attribute in attributes}
-        if strangers := sorted(set(names) - known):
-            yield f"{place}: no job is of the {kind} {', '.join(strangers)}"
+        its = [load for load in spec.workload if load.name in spec.portal.workloads]
+        named.append(("portal.weights", "user or group", spec.portal.weights, its, ("user", "group")))
+    for place, kind, names, loads, attributes in named:
+        if names and all(_has_owners(load) for load in loads):
+            tasks = [task for load in loads if isinstance(load, JobWorkload) for task in _tasks(load)]
+            known = {getattr(task, attribute) for task in tasks for attribute in attributes}
+            if strangers := sorted(set(names) - known):
+                yield f"{place}: no job is of the {kind} {', '.join(strangers)}"
+
+
+def _has_owners(load: object) -> bool:
+    """Whether a workload has the same owners in every run."""
+    return load.from_file if isinstance(load, TraceJobs) else isinstance(load, JobWorkload)
 
 
 def _tasks(load: JobWorkload) -> Iterator[Task]:
     """Its jobs, of a log as they were."""
-    if isinstance(load, TraceJobs) and load.from_file:
-        return load.replayed()
-    return load.tasks(Streams(0))
+    return load.replayed() if isinstance(load, TraceJobs) else load.tasks(Streams(0))
 
 
 def have_outages(grid: Grid, spec: SiteSpec, availability: Timeline) -> None:
