@@ -153,8 +153,8 @@ def advised(found, most=2):
                 tuple(changed[:most]),
                 tuple(one.path for one in changed[most:]),
                 known,
-                (Harm("waiting_mean.optional", "s", 50.0, 190.0, 100.0, 180.0),) if not made else (),
                 20,
+                (Harm("waiting_mean.optional", "s", 50.0, 190.0, 100.0, 180.0),) if not made else (),
             )
         )
     object.__setattr__(found.archive, "recommendations", tuple(made))
