@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import promising
 from gridtune.optimize.samplers import find, samplers
+from gridtune.optimize.samplers.pymoo_genetic import _value
 from gridtune.optimize.samplers.surrogate import margins_of
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.space import Space, key
@@ -88,6 +89,14 @@ def test_a_genetic_sampler_breeds_from_what_it_was_informed_of_though_another_fa
     sampler.learn([None, None, *([1.0, 1.0] for _ in asked[2:])], [{}] * len(asked))
     bred = [min(abs(one["x"] - best["x"]), abs(one["y"] - best["y"])) for one in sampler.ask()]
     assert min(bred) < 0.005
+
+
+def test_genes_of_a_configuration_give_it_back():
+    sampler = samplers()["pymoo-nsga2"](SPACE, OBJECTIVES, 1, 8)
+    for one in SPACE.random(20, np.random.default_rng(1)):
+        genes = sampler._individual(one)
+        made = SPACE.active({part.path: _value(part, genes[part.path]) for part in SPACE})
+        assert made == pytest.approx(one)
 
 
 @pytest.mark.parametrize("name", GENETIC)

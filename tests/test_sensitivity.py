@@ -13,7 +13,8 @@ from gridtune.optimize.importance.picture import draw_sensitivity
 from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity, ranked, study_sensitivity
 from gridtune.optimize.importance.simulator_sensitivity import design, simulated_sensitivity
 from gridtune.optimize.report.numbers import path_label
-from gridtune.optimize.runs.stored import SearchResult
+from gridtune.optimize.runs.stored import SearchResult, archive_of
+from gridtune.optimize.runs.table import RunTable
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.settings import Settings, objectives_of
 from gridtune.optimize.search_space.space import Space
@@ -255,6 +256,11 @@ def kept(found):
 
 def settings(space, objectives):
     return Settings(load("diet/day-regular"), space, tuple(objectives), "tpe", 1, 1, 1)
+
+
+def test_a_stored_search_knows_whose_logarithms_count():
+    space = Space((Parameter(X, (), 0.1, 1.0, log=True), Parameter(Y, (), 0.1, 1.0)))
+    assert archive_of("s", RunTable(settings(space, THREE)), ()).logarithmic == {X}
 
 
 @pytest.mark.long
