@@ -71,10 +71,15 @@ class Design:
             numbers = {
                 "mu_star": sizes.mean(axis=0),
                 "mu_star_conf": norm.ppf((1 + INTERVAL) / 2) * again.standard_error,
-                "mu": np.where([bool(one.choices) for one in self.space], nan, changes.mean(axis=0)),
+                "mu": np.where(self._listed, nan, changes.mean(axis=0)),
                 "sigma": changes.std(axis=0, ddof=1),
             }
         return pd.DataFrame({"path": self.space.paths, **numbers, "active": self._active(blocks)})
+
+    @property
+    def _listed(self) -> list[bool]:
+        """Whether each parameter is moved between choices rather than across a range."""
+        return [bool(one.choices) for one in self.space]
 
     def _changes(self, outcomes: Array, blocks: Sequence[int]) -> Array:
         """What the outcome changes by with each parameter, trajectories x parameters.
@@ -86,8 +91,7 @@ class Design:
         rises = np.diff(outcomes.reshape(len(blocks), -1), axis=1)[:, :, None]
         places = np.array([[_places(self.space, one) for one in self.blocks[k]] for k in blocks])
         steps = (np.diff(places, axis=1) * moved).sum(axis=1)
-        listed = [bool(one.choices) for one in self.space]
-        steps = np.where(listed, np.sign(steps), steps)
+        steps = np.where(self._listed, np.sign(steps), steps)
         rise = (rises * moved).sum(axis=1)
         return np.asarray(np.divide(rise, steps, out=np.zeros_like(rise), where=steps != 0))
 

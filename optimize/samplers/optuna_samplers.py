@@ -129,11 +129,10 @@ class OptunaGenetic(GeneticSampler, OptunaSampler):
         turned = signs(self.objectives)
         known = [one for one in results if one is not None] or [[0.0] * len(turned)]
         worst = (turned * (turned * np.array(known)).max(axis=0)).tolist()
-        for trial, result, excess in zip(self._asked, results, excesses, strict=True):
-            if result is None:
-                self._tell(trial, worst, {"failure": inf})
-            else:
-                self._tell(trial, result, excess)
+        broken: list[Excesses] = [
+            {"failure": inf} if one is None else excess for one, excess in zip(results, excesses, strict=True)
+        ]
+        super().learn([worst if one is None else one for one in results], broken)
 
     def inform(
         self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
