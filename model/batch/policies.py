@@ -77,7 +77,6 @@ class BatchPolicy(Policy, family="batch"):
         Returns:
             The jobs, in the order in which they start; they fit together into the free processors.
         """
-        raise NotImplementedError
 
     def next_pass(self, cluster: Cluster, now: float) -> float:
         """Choose when the site asks again although nothing may have happened.

@@ -228,7 +228,6 @@ class Forecast(Policy, family="forecast"):
         Returns:
             An object with the methods `observe(value)` and `forecast()`.
         """
-        raise NotImplementedError
 
     def memories(self, initials: Sequence[float]) -> Memories:
         """Make an object that forecasts several series that are measured together.

@@ -109,7 +109,6 @@ class TaskRouting(Policy, family="routing"):
         Returns:
             The indices of the servers, in the order in which to try them; none to reject the task.
         """
-        raise NotImplementedError
 
 
 @register("routing", "greedy", source="RR-5335, section 1 (what network-enabled servers do)")

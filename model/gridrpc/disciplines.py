@@ -220,7 +220,6 @@ class Discipline(Policy, family="discipline"):
             The request; None for none. The server runs it. If another one was running, the server kills it
             and puts it back into the queue.
         """
-        raise NotImplementedError
 
     def newcomer(self, queue: ServerQueue, running: Job | None) -> float:
         """Choose the server time that a new user is credited with at first.

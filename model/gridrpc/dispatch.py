@@ -76,7 +76,6 @@ class Dispatch(Policy, family="dispatch"):
         Returns:
             The requests, in the order in which they are submitted.
         """
-        raise NotImplementedError
 
     def completed(self, demand: Demand, outstanding: int) -> int:
         """Choose how many optional requests to send to a server that completed an optional one.

@@ -85,7 +85,6 @@ class Estimation(Policy, family="estimation"):
             The estimates by tag. Shipped aggregations read `load`, `queue_length` and `estimated_completion`
             (s).
         """
-        raise NotImplementedError
 
 
 @register("estimation", "history", source="RR-7959, section 2.3")

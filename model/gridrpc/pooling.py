@@ -34,7 +34,6 @@ class Pool(Policy, family="pool"):
         Returns:
             The number of leases.
         """
-        raise NotImplementedError
 
     def kept(self) -> int:
         """Choose how many leases the group has even if there is nothing to do.

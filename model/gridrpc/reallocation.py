@@ -31,7 +31,6 @@ class Reallocation(Policy, family="reallocation"):
             there: the time until the best other server would have done it, s; infinite where nothing is
                 known.
         """
-        raise NotImplementedError
 
 
 @register("reallocation", "never")

@@ -41,7 +41,6 @@ class Aggregation(Policy, family="aggregation"):
         Returns:
             The vectors of the servers, the best first, `most` at most.
         """
-        raise NotImplementedError
 
 
 class _Ascending(Aggregation):
@@ -153,7 +152,6 @@ class Choice(Policy, family="choice"):
         Returns:
             The plan with the servers chosen, in the same order.
         """
-        raise NotImplementedError
 
 
 @register("choice", "round-robin", source="RR-7959, section 4.1.2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,9 +47,9 @@ class Composition(Control):
         for part, own in zip(self.parts, before or (None,) * len(self.parts), strict=True):
             yield part.settled(reading, own, part.decide(reading, own))
 
+    @abstractmethod
     def combine(self, decisions: Sequence[Decision]) -> tuple[float, Decision]:
         """Jobs to submit, and the decision whose signals are recorded."""
-        raise NotImplementedError
 
 
 def _jobs(decision: Decision) -> float:

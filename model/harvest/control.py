@@ -111,7 +111,6 @@ class Control(Policy, family="control"):
         Returns:
             The decision, with the memory for the next cycle.
         """
-        raise NotImplementedError
 
     def settled(self, reading: Reading, before: Memory, decision: Decision) -> bool:
         """Tell whether no job will ever be wanted again while readings stay unchanged.
@@ -167,6 +166,6 @@ class Feedback(Control):
         jobs, memory = self.law(target - measured, reading, memory)
         return Decision(max(0.0, jobs), memory, target, measured)
 
+    @abstractmethod
     def law(self, error: float, reading: Reading, memory: Memory) -> tuple[float, Memory]:
         """Jobs to submit and the next memory, from the error of this cycle."""
-        raise NotImplementedError

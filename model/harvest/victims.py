@@ -41,7 +41,6 @@ class Victims(Policy, family="victims"):
         Returns:
             A number; jobs of the least number leave first, of equal ones the one that started last.
         """
-        raise NotImplementedError
 
 
 @register("victims", "youngest", source="BatCiGri, section 3.3")

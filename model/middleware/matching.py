@@ -183,7 +183,6 @@ class Matching(Policy, family="matching"):
         Returns:
             The task, which stays in its queue; None if none fits.
         """
-        raise NotImplementedError
 
 
 @register("matching", "round-robin", source="RR-5576, section 3.1")

@@ -41,7 +41,6 @@ class Migration(Policy, family="migration"):
         Returns:
             One of `others`; None if the task stays.
         """
-        raise NotImplementedError
 
 
 @register("migration", "none")

@@ -34,7 +34,6 @@ class Retry(Policy, family="retry"):
         Returns:
             The time, s; None if the task is given up.
         """
-        raise NotImplementedError
 
 
 def pause_after(retry: Retry, failures: int) -> float | None:
@@ -110,7 +109,6 @@ class Blacklist(Policy, family="blacklist"):
         Returns:
             The time, s; 0 to go on with the site.
         """
-        raise NotImplementedError
 
 
 @register("blacklist", "none")

@@ -69,7 +69,6 @@ class Routing(Policy, family="routing"):
         Returns:
             One of `sites`.
         """
-        raise NotImplementedError
 
 
 @register("routing", "depth", source="RR-5576, section 7")

@@ -68,7 +68,6 @@ class Prediction(Policy, family="prediction"):
         Returns:
             The run time, s at speed 1.
         """
-        raise NotImplementedError
 
     def corrected(self, expected: float, times: int) -> float:
         """Correct the prediction of a job that has run for longer.

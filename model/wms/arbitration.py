@@ -77,7 +77,6 @@ class Arbitration(Policy, family="arbitration"):
         Returns:
             The index of the user in `claimants`.
         """
-        raise NotImplementedError
 
 
 NO_QUANTUM = "length of a quantum; it has no effect with this rule"

@@ -57,7 +57,6 @@ class Assignment(Policy, family="assignment"):
             A number; tasks of the least number go first, equal ones as they came. A task that is dispatched
             again comes before the others of its number.
         """
-        raise NotImplementedError
 
     def choose(self, task: Job, idle: Sequence[IdleWorker]) -> int:
         """Choose the worker that gets a task.
@@ -155,7 +154,6 @@ class Recovery(Policy, family="recovery"):
         Returns:
             The decision: when the task is dispatched again, and whether the worker stays.
         """
-        raise NotImplementedError
 
 
 @register("recovery", "by-kind", source="Responsive Grids, section 4.1.6")

@@ -82,7 +82,6 @@ class Ranking(Policy, family="ranking"):
         Returns:
             The rank; the queue with the largest one gets the job.
         """
-        raise NotImplementedError
 
 
 @register("ranking", "ett", source="Responsive Grids, section 2.1")
