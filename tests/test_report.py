@@ -629,7 +629,7 @@ def test_runs_of_the_search_are_explained_where_a_configuration_has_no_others():
     for some, said in ((validation, False), ([None, validation[1]], True)):
         configurations = [((0.5, 0.6), (10.0, 11.0)), ((0.1, 0.2), (20.0, 21.0))]
         found = plain(*configurations, baseline=0, validation=some)
-        assert ("of the search, no checks" in front_text(found, listed(found), 200)) == said
+        assert ("in the search, no checks" in front_text(found, listed(found), 200)) == said
 
 
 def test_baseline_and_recommendations_have_the_runs_of_their_comparison(found):

@@ -56,14 +56,14 @@ def front_text(front: Front, some: Sequence[Row], width: int) -> str:
 
 def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator[str]:
     errors = "; of constraints, the standard error" if front.archive.constraints else ""
-    half = f"±: half of the 95 % interval of the difference to the baseline{errors}"
+    half = f"±: the difference from the baseline is known to within this (95 %){errors}"
     if not front.certain:
         yield half if front.archive.standing else "±: standard error"
     if "P" in titles:
         yield "P: estimated probability that no other dominates it"
     known = [row.evaluation for row in some if row.evaluation and not row.advice]
     if front.validated and not all(one.validation_replications for one in known):
-        yield "runs: checks with new random numbers (`search`: runs of the search, no checks)"
+        yield "runs: of checks, with new random numbers (`1 search`: one run in the search, no checks)"
     if hidden := len({one.number for one in front.on_front} - {row.number for row in some}):
         yield f"{counted(hidden, 'more configuration')} on the front: `--format csv`, or `--all`"
     if same := sum(len(front.equals(one.number)) for one in front.on_front):

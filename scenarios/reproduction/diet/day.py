@@ -49,7 +49,7 @@ def regular(bench: Workbench) -> list[Claim]:
         hypothesis(
             "D4c",
             name,
-            "each mandatory request of the nine users after the first kills an optional request",
+            "each mandatory request of users 2 to 10 kills an optional request",
             "section 5.1.3",
             always("27 kills", [kills == 27 for kills in made.ethic["killed"]]),
         ),

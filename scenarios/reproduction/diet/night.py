@@ -92,7 +92,8 @@ def consecutive(bench: Workbench) -> list[Claim]:
             "unfairness of legacy is up to 150 times that of DIET-ethic",
             "abstract, figure 5",
             Finding("largest unfairness of legacy over DIET-ethic's", quantile(gains), 50, 450),
-            reason="it is 115 to 33 times for gaps between submissions of 0 to 2 ms; the paper states none",
+            reason="it is 115 times without gaps between submissions, 33 times with gaps of 2 ms; the paper "
+            "gives no gap",
         ),
         hypothesis(
             "D3e",

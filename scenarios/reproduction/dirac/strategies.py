@@ -209,8 +209,8 @@ def _queries(made: Made) -> list[Claim]:
             source,
             *uneven,
             reason=f"in {sum(one.estimate.value > 0 for one in uneven)} of {len(uneven)} cases (two kinds of "
-            "pilots on two kinds of sites), they vary more: the coefficient of variation of the numbers "
-            f"of queries per 500 s is up to {max(one.estimate.value for one in uneven):.2f} larger",
+            "pilots, two kinds of sites), the numbers of queries per 500 s vary more with pilots (coefficient "
+            f"of variation: up to {max(one.estimate.value for one in uneven):.2f} larger)",
         ),
         contradiction(
             "P8d",
@@ -224,7 +224,7 @@ def _queries(made: Made) -> list[Claim]:
                 strict=True,
             ),
             clash=DYNAMIC < STATIC,
-            arithmetic=f"section 8 counts {DYNAMIC} queries with pilots and {STATIC} under pull",
+            arithmetic=f"the paper's section 8 counts {DYNAMIC} queries with pilots and {STATIC} under pull",
         ),
         contradiction(
             "P8e",
@@ -233,7 +233,7 @@ def _queries(made: Made) -> list[Claim]:
             "section 9",
             Finding("pilots", mean(dynamic["aborted_pilots"]), 0.9 * ABORTED, 1.1 * ABORTED),
             clash=DYNAMIC - TASKS != ABORTED,
-            arithmetic=f"section 8 counts {DYNAMIC} queries; {TASKS} brought a task, so at most "
+            arithmetic=f"the paper's section 8 counts {DYNAMIC} queries; {TASKS} brought a task, so at most "
             f"{DYNAMIC - TASKS} brought none",
         ),
     ]
