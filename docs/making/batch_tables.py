@@ -52,7 +52,7 @@ def held_out_table(rows: list[dict[str, Any]]) -> str:
     """A row for each recommendation: what later weeks say of it; then the searches without one."""
     lines = [
         "| log | seed | mean slow-down | longest wait, h | worse metrics | named | in some runs "
-        "| at 20 % more load | worst not listed |",
+        "| at 20 % more load | worst without warning |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---|",
     ]
     for row in sorted(rows, key=lambda row: (row["log"], row["seed"])):

@@ -212,7 +212,7 @@ def _how(made: dict[str, Any]) -> str:
 
 
 def _replications(claims: list[dict[str, Any]]) -> str:
-    """What most claims have, and in brackets which others have what: `20 replications (P0a: 60; P9: 100)`.
+    """What most claims have, and in brackets which others have what: `20 replications (claims P9: 100)`.
 
     The word is a link, from the page of a system or from the reference.
     """
@@ -232,7 +232,7 @@ def _replications(claims: list[dict[str, Any]]) -> str:
                 said = " or ".join(map(str, sorted(numbers[name]))) + several
                 others.setdefault(said, []).append(family if alike else name)
     rest = "; ".join(f"{', '.join(names)}: {said}" for said, names in others.items())
-    return f"{usual} [replications](../glossary.md){rest and f' ({rest})'}"
+    return f"{usual} [replications](../glossary.md){rest and f' (claims {rest})'}"
 
 
 def _known(made: dict[str, Any]) -> set[str]:

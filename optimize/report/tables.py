@@ -63,7 +63,7 @@ def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator
         yield "P: estimated probability that no other dominates it"
     known = [row.evaluation for row in some if row.evaluation and not row.advice]
     if front.validated and not all(one.validation_replications for one in known):
-        yield "runs: of checks, with new random numbers (`1 search`: one run in the search, no checks)"
+        yield "runs: number of runs in checks (`1 search`: one run in the search, no checks)"
     if hidden := len({one.number for one in front.on_front} - {row.number for row in some}):
         yield f"{counted(hidden, 'more configuration')} on the front: `--format csv`, or `--all`"
     if same := sum(len(front.equals(one.number)) for one in front.on_front):

@@ -209,8 +209,8 @@ def _queries(made: Made) -> list[Claim]:
             source,
             *uneven,
             reason=f"in {sum(one.estimate.value > 0 for one in uneven)} of {len(uneven)} cases (two kinds of "
-            "pilots, two kinds of sites), the numbers of queries per 500 s vary more with pilots (coefficient "
-            f"of variation: up to {max(one.estimate.value for one in uneven):.2f} larger)",
+            "pilots, two kinds of sites), the numbers of queries per 500 s vary more with pilots "
+            f"(coefficient of variation: up to {max(one.estimate.value for one in uneven):.2f} larger)",
         ),
         contradiction(
             "P8d",

@@ -144,7 +144,7 @@ def geant4(bench: Workbench) -> list[Claim]:
                 low=0,
                 strict=True,
             ),
-            reason="the paper does not say how many submissions were lost (R9a assumes 10 %)",
+            reason="the paper does not say whether its own run lost submissions (R9a assumes 10 %)",
         ),
     ]
 

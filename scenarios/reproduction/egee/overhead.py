@@ -64,7 +64,9 @@ def usage(bench: Workbench) -> list[Claim]:
     ]
     if not found:
         return [definition("R6a", "usage", text, source, *shares, reason=f"the law was chosen so; {rests}")]
-    return [hypothesis("R6a", "usage", text, source, *shares, reason=rests)]
+    return [
+        hypothesis("R6a", "usage", f"{text} (measured in {len(found)} logs)", source, *shares, reason=rests)
+    ]
 
 
 def overhead(bench: Workbench) -> list[Claim]:
