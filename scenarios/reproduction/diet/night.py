@@ -73,7 +73,7 @@ def consecutive(bench: Workbench) -> list[Claim]:
             "with a lower n_submit, legacy leaves servers idle",
             source,
             *(Finding(f"completed with {n}", made.median("completed", n), high=10 * n) for n in below[::5]),
-            reason="ten clients cannot complete more than they submit",
+            reason="ten clients then submit fewer requests than ten servers can do in time",
         ),
         hypothesis(
             "D3c",

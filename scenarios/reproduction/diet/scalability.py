@@ -101,7 +101,7 @@ def overhead(bench: Workbench) -> list[Claim]:
             "servers use less than 0.05 (5 %) of their CPU",
             "section 5.2",
             Finding("busiest second of any server", mean(made["server"]), high=0.05),
-            reason="this is the share in the busiest second. gridtune assumes that a message costs servers "
+            reason="measured in each run's busiest second. gridtune assumes that a message costs servers "
             "as much CPU time as clients",
         ),
         hypothesis(

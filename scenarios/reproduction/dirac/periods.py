@@ -109,7 +109,7 @@ def periods(bench: Workbench) -> list[Claim]:
             "figure 8b, section 10",
             *dedicated,
             reason=f"tested at about half and twice 95 s: {_found(dedicated)}. The paper's "
-            "section 8 says that tasks wait longer under push below 95 s",
+            "section 8 says the opposite: below 95 s, tasks wait longer under push",
         ),
         hypothesis(
             "P4",
@@ -121,7 +121,7 @@ def periods(bench: Workbench) -> list[Claim]:
             reason=f"tested at half and twice 60 s: {_found(shared)}. Tasks wait less under push "
             "even at 120 s. While meta-tasks arrive, the sites get 138 % of the work that they can do. Their "
             "queues are then so long that site agents seldom ask for tasks. The paper's section "
-            "8 says that tasks wait longer under push below 60 s",
+            "8 says the opposite: below 60 s, tasks wait longer under push",
         ),
     ]
 
