@@ -41,7 +41,7 @@ def module(name):
 
 
 shown = module("pages")
-PAGES = [*shown.pages(), ROOT / "README.md"]
+PAGES = shown.pages()
 # Words at most, between white space: of all pages, and of the page of a system with its tables and code.
 ALL_WORDS, SYSTEM_WORDS = 45_000, 1_500
 README_LINES = 120

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from figures import WATCH
-from pages import DOCS, ROOT, pages, pictures
+from pages import DOCS, ROOT, name_of, pages, pictures
 from stamps import changes, git, made, stamp
 
 SIMULATOR = ("model", "agents", "scenarios")
@@ -34,6 +34,7 @@ KEEPING = (  # how runs, studies and results are written and read again
 PLOTS = "scenarios/plots"
 SYSTEMS = ("batch", "cigri", "deadline", "diet", "dirac", "egee")
 OF_SEARCHES = {  # what else draws pictures of these pages
+    "README": "optimize/report/pictures",
     "quick-start": "optimize/report/pictures",
     "searching": "optimize/report/pictures",
     "sensitivity-and-explanation": "optimize/importance/picture.py",
@@ -191,7 +192,7 @@ def drawn() -> list[Evidence]:
     """The pictures of each page."""
     made = []
     for page in pages():
-        name = page.relative_to(DOCS).with_suffix("").as_posix()
+        name = name_of(page)
         results, code = (RUNS,), (PLOTS,)
         if page.stem in SYSTEMS:
             results = (f"{page.stem}/*",)
@@ -287,6 +288,9 @@ def main() -> None:
     if not asked.run:
         print(listed())
         return
+    known = {Path(one.path).name for one in MEASURED}
+    if unknown := set(asked.run) - known - {"older"}:
+        parser.error(f"no such file of measurements: {', '.join(sorted(unknown))}")
     for one in MEASURED:
         named = Path(one.path).name in asked.run
         if named or ("older" in asked.run and not one.needs and older(one, made_at(one))):

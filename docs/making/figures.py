@@ -16,7 +16,7 @@ import sys
 from contextlib import nullcontext
 from pathlib import Path
 
-from pages import DOCS, ROOT, calls, files, pages, pictures
+from pages import DOCS, ROOT, calls, files, name_of, pages, pictures
 from stamps import stamp
 
 WATCH = "watch.png"
@@ -26,7 +26,7 @@ COLOURS = 64  # of a picture; enough for lines, bars and bands, and a third of t
 def main(names: list[str]) -> None:
     """Renew the pages named, or all that show pictures."""
     for page in pages():
-        name = page.relative_to(DOCS).with_suffix("").as_posix()
+        name = name_of(page)
         if name in names or (not names and drawn_by_commands(page)):
             folder = ROOT / "results" / "docs" / name
             run(page, folder)

@@ -31,7 +31,12 @@ class Block(NamedTuple):
 
 def pages() -> list[Path]:
     """Every page that is written by hand."""
-    return sorted(page for page in DOCS.rglob("*.md") if page.parent.name != "making")
+    return [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if page.parent.name != "making")]
+
+
+def name_of(page: Path) -> str:
+    """A page as commands name it: its path below docs, without the suffix."""
+    return page.relative_to(DOCS if page.is_relative_to(DOCS) else ROOT).with_suffix("").as_posix()
 
 
 def blocks(page: Path) -> Iterator[Block]:
@@ -63,7 +68,7 @@ def calls(page: Path) -> list[tuple[list[str], str]]:
             for line in block.text.replace("\\\n", " ").splitlines():
                 for part in line.split("&&"):
                     words = shlex.split(part, comments=True)
-                    if words[:1] == ["gridtune"]:
+                    if words and Path(words[0]).name == "gridtune":
                         at = words.index(">") if ">" in words else len(words)
                         found.append((words[1:at], "".join(words[at + 1 : at + 2])))
     return found

@@ -19,6 +19,7 @@ from gridtune.scenarios.results.amounts import human
 
 FEWEST = 4  # weeks of a log, or logs
 FITTED = 2 / 3  # of the log by which settings are chosen; the rest judges them
+USUAL = "20 to 80 replays"  # seen with real logs
 ENOUGH = 30_000  # jobs by which settings are compared; of a longer log the busiest weeks are taken
 
 
@@ -209,10 +210,11 @@ def _fitted(
 ) -> tuple[list[Tried], int]:
     """Settings by which logs are replayed, the most alike first, and the number of replays."""
     if len(logs) > 1 or len(logs[0].wait) <= ENOUGH:
-        every = Replays(logs, known, given)
+        every = Replays(logs, known, given, expected=USUAL)
         return search(every, logs, least, seeds), every.runs
     busiest = [logs[0].busiest(ENOUGH)]
-    part, every = Replays(busiest, known, given), Replays(logs, known, given)
+    part = Replays(busiest, known, given, expected=f"{USUAL}, then {KEPT} of all jobs,")
+    every = Replays(logs, known, given)
     # Those that are most like a part are judged by all of it.
     ranked = every.best([one.values for one in search(part, busiest, least, seeds)[:KEPT]])
     return ranked, part.runs + every.runs

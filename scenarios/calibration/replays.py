@@ -21,6 +21,7 @@ from gridtune.scenarios.simulation.simulate import simulate
 SITE = "site.cluster"
 NODES = f"{SITE}.nodes"  # in settings as a share of those that a log has
 OVERHEAD = f"{SITE}.start_overhead"
+TOLD = 30.0  # s between two messages of how far it is
 PRICE = 0.01  # of misfit, that each setting beyond the policy has to save
 Values = dict[str, Any]
 
@@ -54,6 +55,7 @@ class Replays:
         known: what replays gave, by logs and settings; new ones are added.
         given: settings that all replays have, and that are none of those that are chosen.
         cut: weeks, or logs, that settings are chosen by; all if left out.
+        expected: how many replays are to come, in words; "" to say nothing of it.
 
     Attributes:
         waits: of all the logs.
@@ -65,8 +67,10 @@ class Replays:
         known: MutableMapping[str, Tried],
         given: Mapping[str, Any],
         cut: int | None = None,
+        expected: str = "",
     ) -> None:
-        self.logs, self._known, self._cut = logs, known, cut
+        self.logs, self._known, self._cut, self._expected = logs, known, cut, expected
+        self._told = monotonic()
         which = [(one.digest, one.size, one.first, one.last) for one in logs]
         self._which = f"{version('gridtune')} {which} {cut} {dict(given)}"
         self.waits = LoggedWaits.join(
@@ -96,10 +100,14 @@ class Replays:
             if key not in self._known:
                 self._known[key] = self._replayed(values)
             one = self._done[settings] = replace(self._known[key], values=values)
-            if self.runs == 1 and self._cut is None and (took := monotonic() - begun) > 1.0:
+            took = monotonic() - begun
+            if self.runs == 1 and self._expected and took > 1.0:
                 log.info(
-                    f"a replay of {len(self.waits.wait):,} jobs takes {took:.0f} s; some 40 are to come (-v)"
+                    f"a replay of {len(self.waits.wait):,} jobs takes {took:.0f} s; {self._expected} follow"
                 )
+            elif monotonic() - self._told > TOLD:
+                log.info(f"{self.runs} replays so far")
+                self._told = monotonic()
             log.debug(f"{self.runs}: misfit {one.fitted.misfit:.3f} {described(values)}")
         return self._done[settings]
 
