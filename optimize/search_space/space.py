@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import islice, product
-from math import prod
 
 from numpy.random import Generator
 
@@ -108,13 +107,9 @@ class Space:
 
     def size(self) -> int | None:
         """Number of different configurations; None if a range is continuous or there are too many to list."""
-        sizes = [parameter.size for parameter in self]
-        if None in sizes:
+        if any(parameter.size is None for parameter in self):
             return None
-        if any(parameter.when for parameter in self):
-            count = sum(1 for _ in islice(self.configurations(), LISTABLE + 1))
-        else:
-            count = prod(size or 0 for size in sizes)
+        count = sum(1 for _ in islice(self.configurations(), LISTABLE + 1))
         return count if count <= LISTABLE else None
 
     def configurations(self) -> Iterator[Configuration]:
