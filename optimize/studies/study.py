@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, closing, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -103,11 +103,8 @@ class OpenStudy(AbstractContextManager["OpenStudy"]):
             self._check()
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        try:
+        with nullcontext() if error is None else suppress(ScenarioError):  # the error says more
             self.close()
-        except ScenarioError:
-            if error is None:  # else it says more
-                raise
 
     def _soon(self, write: Callable[..., None], *arguments: Any) -> None:
         """Write in the thread; after a write that failed there are none."""
