@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import optuna
-from optuna.storages import InMemoryStorage, JournalStorage
+from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 from optuna.trial import TrialState, create_trial
 from sqlalchemy import URL
@@ -140,17 +140,14 @@ def open_study(where: str | Path | None, name: str, settings: Settings, *, resum
         raise ScenarioError(fault)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with ExitStack() as stack:
-        storage, found = Storage("memory", InMemoryStorage(), None), None
+        storage, found = Storage(), None
         if where is not None:
             called, place = shown(where), place_of(where)
             with looking(place, called) as existing:
-                if existing is not None:
-                    _let_resume(called, existing.find(name), resume)
-                    begun = existing.table is not None and existing.table.exists
-                    if not begun and not is_server(place):
-                        raise ScenarioError(
-                            f"{called}: this version of `gridtune search` has not made it; name a new one"
-                        )
+                _let_resume(called, existing.find(name), resume)
+                if existing.table and not existing.table.exists and not is_server(place):
+                    fault = "this version of `gridtune search` has not made it; name a new one"
+                    raise ScenarioError(f"{called}: {fault}")
             with one_line(called, "written"):
                 storage = _opened(place, called, name, stack)
                 found = storage.find(name)
