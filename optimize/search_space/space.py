@@ -107,7 +107,7 @@ class Space:
 
     def size(self) -> int | None:
         """Number of different configurations; None if a range is continuous or there are too many to list."""
-        if any(parameter.size is None for parameter in self):
+        if not all(parameter.values() for parameter in self):
             return None
         count = sum(1 for _ in islice(self.configurations(), LISTABLE + 1))
         return count if count <= LISTABLE else None
@@ -238,7 +238,7 @@ def _conditions(parameters: Mapping[str, Parameter], changed: set[str]) -> tuple
             other = parameters.get(path)
             if other is None:
                 faults.append(f"{parameter.path}: when names {path}, which is not searched")
-            elif other.size is None:
+            elif not other.values():
                 faults.append(f"{parameter.path}: when names {path}, a continuous range")
             elif not any(among(value, other.values()) for value in values):
                 if path in changed:
