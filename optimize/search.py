@@ -178,7 +178,7 @@ def _searched(config: SearchConfig, running: Evaluator, study: OpenStudy) -> Arc
     meter = Meter(config, reserve, _confirming(settings, config, replay), least)
     kind = samplers()[settings.sampler]
     sampler = kind(settings.space, settings.objectives, settings.seed, settings.batch)
-    earlier = study.rows[: _earlier(study, config)]
+    earlier = running.table.given(study.rows[: _earlier(study, config)])
     running.count(earlier if config.runs else ())
     total = _expected(settings, config)
     running.progress.start("runs", total, len(running.table), config.seconds)

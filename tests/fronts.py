@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gridtune.optimize.inference.gaussian_process import posterior_of
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation, Failed, Objective
 
 UNHAPPY = Objective("unhappy_users", "minimize", "users")
@@ -40,6 +41,13 @@ def archive(objectives, *outcomes, validation=None, **facts):
         for k, (one, new) in enumerate(zip(outcomes, validation, strict=True))
     ]
     return Archive("study", "diet/day-regular", tuple(objectives), tuple(configurations), **facts)
+
+
+def posterior(configurations, objectives, rivals=None, **facts):
+    """The posterior of an archive of these configurations."""
+    known = Archive("study", "diet/day-regular", tuple(objectives), tuple(configurations), **facts)
+    numbers = [one.number for one in configurations]
+    return posterior_of(known, configurations, numbers if rivals is None else rivals)
 
 
 class Told:

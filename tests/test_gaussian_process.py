@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t as student
 
 from gridtune.model.metrics.registry import Metric
-from gridtune.optimize.inference.gaussian_process import best_layers, posterior_of, runs_of
+from gridtune.optimize.inference.gaussian_process import best_layers, runs_of
 from gridtune.optimize.inference.noise import (
     beyond_effects,
     degrees_of_freedom,
@@ -27,7 +27,7 @@ from gridtune.optimize.replication.compare import (
     signs,
 )
 from gridtune.optimize.replication.guards import OF_CLASS, TOLERANCE
-from tests.fronts import COMPLETED, UNFAIR, estimate, evaluation, search
+from tests.fronts import COMPLETED, UNFAIR, estimate, evaluation, posterior, search
 from tests.saboteurs import worst_loss
 
 TWO = (UNFAIR, COMPLETED)
@@ -121,20 +121,20 @@ def test_what_is_expected_lies_between_the_configurations_own_mean_and_that_of_s
         evaluation(k, (UNFAIR,), (tuple(0.5 * k + draw.normal(0, 1, 3)),), values={"a": k}) for k in range(30)
     ]
     means = np.array([one.objectives["unfairness"].mean for one in configurations])
-    posterior = posterior_of(configurations, (UNFAIR,))
-    found = np.array([posterior.means[k][0] for k in range(30)])
+    made = posterior(configurations, (UNFAIR,))
+    found = np.array([made.means[k][0] for k in range(30)])
     truth = 0.5 * np.arange(30)
     assert abs(found - truth).mean() < 0.8 * abs(means - truth).mean()
     once = [evaluation(k, (UNFAIR,), (float(k),), values={"a": k}) for k in range(3)]
-    assert posterior_of(once, (UNFAIR,)) is None
+    assert posterior(once, (UNFAIR,)) is None
 
 
 def test_a_posterior_takes_three_configurations():
     configurations = list(search(20, objectives=2, validation=0).evaluations)
     goals = search(1, objectives=2, validation=0).objectives
-    assert posterior_of(configurations[:2], goals) is None
-    assert set(posterior_of(configurations[:3], goals).chances) == {0, 1, 2}
-    found = posterior_of(configurations, goals, rivals=range(5))
+    assert posterior(configurations[:2], goals) is None
+    assert set(posterior(configurations[:3], goals).chances) == {0, 1, 2}
+    found = posterior(configurations, goals, rivals=range(5))
     assert set(found.chances) == set(range(20))
     assert all(found.chances[k] == 0 for k in range(5, 20))
     assert all(0 <= found.chances[k] <= 1 for k in range(5))

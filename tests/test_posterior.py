@@ -9,10 +9,10 @@ from gridtune.optimize.inference.gaussian_process import (
     _missing_odds,
     _raised,
     fit,
-    posterior_of,
 )
 from gridtune.optimize.inference.surrogate_model import coordinates_of
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
+from tests.fronts import posterior
 
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
 
@@ -105,7 +105,7 @@ def test_directions_are_heeded():
     rng = np.random.default_rng(6)
     known = configurations(20, rng)
     values = runs(known, [5] * 20, rng, noise=0.02)
-    found = posterior_of(evaluations(values, known), OBJECTIVES).chances
+    found = posterior(evaluations(values, known), OBJECTIVES).chances
     cheapest = min(range(20), key=lambda at: truth_of(known[at])[0])
     assert found[cheapest] > 0.8
     assert max(found[at] for at in range(20) if known[at]["kind"] == "b" and at != cheapest) < 0.7
@@ -149,7 +149,7 @@ def test_equal_seeds_give_equal_chances():
     rng = np.random.default_rng(8)
     known = configurations(25, rng)
     values = runs(known, [2] * 25, rng)
-    one, other = (posterior_of(evaluations(values, known), OBJECTIVES, seed=3).chances for _ in range(2))
+    one, other = (posterior(evaluations(values, known), OBJECTIVES, seed=3).chances for _ in range(2))
     assert one == other
 
 
@@ -157,7 +157,7 @@ def judged(seed, noise=0.1, counts=4):
     rng = np.random.default_rng([11, seed])
     known = configurations(50, rng)
     values = runs(known, [counts] * 50, rng, noise=noise)
-    return known, posterior_of(evaluations(values, known), OBJECTIVES)
+    return known, posterior(evaluations(values, known), OBJECTIVES)
 
 
 @pytest.mark.long
@@ -280,7 +280,7 @@ def test_differences_below_the_resolution_are_none_where_there_is_no_noise():
     values[:, 1] = np.linspace(0.0, 1.0, 30)[:, None]
     for resolution, none in ((0.0, False), (0.5, True)):
         objectives = (OBJECTIVES[0], replace(OBJECTIVES[1], resolution=resolution))
-        found = posterior_of(evaluations(values, known), objectives)
+        found = posterior(evaluations(values, known), objectives)
         assert (found.difference(9, 0, objectives[1]).verdict == "equal") == none
         assert abs(found.difference(29, 0, objectives[1]).mean) == pytest.approx(1.0)
 

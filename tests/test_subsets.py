@@ -108,10 +108,7 @@ def test_the_nearest_value_of_a_space(parameter, value, nearest):
         (9, 6, [6, 11, 8, 10]),
     ],
 )
-def test_elimination_begins_with_the_changes_that_the_model_expects_to_suffice(
-    needed, expected, sizes, monkeypatch
-):
-    monkeypatch.setattr("gridtune.optimize.recommend.elimination.breaks", lambda *_: ())
+def test_elimination_begins_with_the_changes_that_the_model_expects_to_suffice(needed, expected, sizes):
     tried = []
     changed = [f"p{k}" for k in range(16)]
 
@@ -127,7 +124,12 @@ def test_elimination_begins_with_the_changes_that_the_model_expects_to_suffice(
         rounded=dict,
     )
     candidate = Candidate([], False, SimpleNamespace(values=dict.fromkeys(changed, 1)), {}, changed)
-    block = SimpleNamespace(run=lambda some: [one or {"": 0} for one in some])
+
+    class Unbroken(dict):
+        def breaks(self, _):
+            return ()
+
+    block = SimpleNamespace(run=lambda some: [Unbroken(one or {"": 0}) for one in some])
     found = elimination.thinned(candidate, block, Plan(1, elimination=3))
     assert tried == sizes
     assert len(found.changed) == min((one for one in sizes if one >= needed), default=16)

@@ -119,14 +119,7 @@ def front(archive: Archive) -> Front:
     if not certain:
         keep = {one.number for one in rivals if keeps(one, archive.constraints)}
         entries = [one for _, one in sorted({one.number: one for one in known}.items())]
-        posterior = posterior_of(
-            entries,
-            objectives,
-            archive.seed,
-            logarithmic=archive.logarithmic,
-            rivals=keep,
-            baseline=archive.baseline,
-        )
+        posterior = posterior_of(archive, entries, keep)
     means = _plain(known, objectives)
     means |= _anchored(archive, posterior, means)
     if posterior is None:

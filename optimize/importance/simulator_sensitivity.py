@@ -193,7 +193,7 @@ def _switched(cube: Array, space: Space, samples: int, draws: np.random.Generato
     """Trajectories in the unit cube with two choices, or of few whole numbers two, of its own for each."""
     shares = cube.copy()
     for j, parameter in enumerate(space):
-        if (parameter.size or LEVELS + 1) <= LEVELS or parameter.choices:
+        if parameter.choices or 0 < len(parameter.values()) <= LEVELS:
             places = np.array([parameter.share(value) for value in parameter.values()])
             pairs = places[_pairs(len(places), samples, draws)]
             column = cube[:, j].reshape(samples, -1)

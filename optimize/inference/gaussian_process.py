@@ -23,7 +23,7 @@ from scipy.optimize import minimize_scalar
 from gridtune.optimize.inference.noise import least_squares, noise_of
 from gridtune.optimize.inference.surrogate_model import Distances, Fitted, conditioned, one_sign, sampled
 from gridtune.optimize.records.difference import ROUNDING, Difference
-from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
+from gridtune.optimize.records.evaluations import Archive, Evaluation, Objective, Value
 from gridtune.optimize.replication.compare import (
     Array,
     adjusted_means,
@@ -136,36 +136,27 @@ class Posterior:
 
 @one_thread()
 def posterior_of(
-    evaluations: Sequence[Evaluation],
-    objectives: Sequence[Objective],
-    seed: int = 1,
-    *,
-    logarithmic: Collection[str] = (),
-    rivals: Collection[int] | None = None,
-    baseline: int | None = None,
+    archive: Archive, evaluations: Sequence[Evaluation], rivals: Collection[int]
 ) -> Posterior | None:
     """What all runs of a search say of its configurations; of very many the hopeless are left out.
 
     None where that cannot be told: it takes `FEWEST` configurations, and one that was run twice.
 
     Args:
+        archive: of the search; the mean of its baseline is inferred from that one's runs alone.
         evaluations: all that there are, each configuration once.
-        logarithmic: paths of parameters whose logarithms count.
-        rivals: numbers of those that may be on the front; all if left out.
-        baseline: number of the configuration whose mean is inferred from its runs alone, if any.
+        rivals: numbers of those that may be on the front.
     """
     if len(evaluations) < FEWEST:
         return None
-    runs = runs_of(evaluations, objectives)
+    runs = runs_of(evaluations, archive.objectives)
     chosen = best_layers(runs, [at for at, one in enumerate(evaluations) if one.validated or one.confirmed])
     numbers = [evaluations[at].number for at in chosen]
-    apart = numbers.index(baseline) if baseline in numbers else None
+    apart = numbers.index(archive.baseline) if archive.baseline in numbers else None
     configurations = [evaluations[at].values for at in chosen]
+    logarithmic, seed = archive.logarithmic, archive.seed
     found = fit(runs[chosen], configurations, logarithmic=logarithmic, seed=seed, apart=apart)
-    if found is None:
-        return None
-    rivals = numbers if rivals is None else rivals
-    return replace(found, numbers=numbers, rivals=rivals, objectives=objectives)
+    return found and replace(found, numbers=numbers, rivals=rivals, objectives=archive.objectives)
 
 
 def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:

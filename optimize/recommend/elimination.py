@@ -18,7 +18,6 @@ from gridtune.optimize.recommend.plan import Plan
 from gridtune.optimize.recommend.subsets import Subsets
 from gridtune.optimize.records.difference import Change
 from gridtune.optimize.records.recommendation import ParameterChange, Recommendation, Refusal
-from gridtune.optimize.replication.guards import failing
 from gridtune.optimize.runs.blocks import Block, Sample
 
 KEEP = 0.9  # of each significant gain of the whole configuration
@@ -43,7 +42,7 @@ class Elimination:
         start, whole = block.run([{}, values])
         if start is None or whole is None:
             return candidate
-        if why := breaks(block, start, whole):
+        if why := whole.breaks(start):
             number = candidate.origin.number
             self._refusals[number] = replace(self._refusals.get(number, Refusal()), metrics=why)
             return None
@@ -51,7 +50,7 @@ class Elimination:
         def enough(paths: list[str]) -> Candidate | None:
             made = self.reduced(candidate, paths)
             sample = block.run([made.sparse])[0]
-            return None if sample is None or self.kept(sample, whole, start, block) < KEEP else made
+            return None if sample is None or self.kept(sample, whole, start) < KEEP else made
 
         best, low, high = candidate, 0, len(changed)  # so many keep too little, so many keep enough
         tries = chosen.tries
@@ -72,12 +71,12 @@ class Elimination:
         sparse = self._subsets.rounded(self._subsets.combined(candidate.origin.values, paths))
         return replace(candidate, sparse=sparse, changed=paths)
 
-    def kept(self, sample: Sample, whole: Sample, start: Sample, block: Block) -> float:
+    def kept(self, sample: Sample, whole: Sample, start: Sample) -> float:
         """The share of each significant gain that a sparse configuration keeps at least.
 
         0 if it breaks a constraint, or makes an objective worse, or who is watched (see `worse_off`).
         """
-        if breaks(block, start, sample):
+        if sample.breaks(start):
             return 0.0
         shares = [1.0]
         for objective in self._objectives:
@@ -122,8 +121,3 @@ class Elimination:
         """Whether an objective gets better, or worse, significantly (95 %)."""
         told = bool(one.difference.mean) if self._certain else one.beyond_noise
         return told and one.better is better
-
-
-def breaks(block: Block, start: Sample, sample: Sample) -> tuple[str, ...]:
-    """Metrics whose constraints a configuration breaks, or of classes of which too many jobs fail."""
-    return block.broken(sample) or failing(sample.means, start.means)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite, log
 from statistics import fmean
@@ -15,7 +15,6 @@ from gridtune.optimize.records.difference import difference
 from gridtune.optimize.records.recommendation import Harm, much
 from gridtune.optimize.replication.guards import waits_beyond
 from gridtune.optimize.runs.blocks import Sample, means_of
-from gridtune.scenarios.tables.search import Starvation
 
 OWED = {"failed", "unhappy", "missed"}
 WORK = {"completed", "executed", "goodput", "effort", "lost", "rejected", "refused", "dropped", "unfinished"}
@@ -98,21 +97,18 @@ def harms_in_some(baseline: Runs, changed: Runs, told: Collection[str]) -> tuple
     return _ordered(found)
 
 
-def by_case(
-    baseline: Sample, changed: Sample, find: Callable[[Runs, Runs], tuple[Harm, ...]]
-) -> tuple[Harm, ...]:
-    """Harm that is found in each of several cases; none where there is one."""
+def by_case(baseline: Sample, changed: Sample) -> tuple[Harm, ...]:
+    """Harm, to objectives, too, in each of several cases; none where there is one."""
     return tuple(
         replace(harm, case=case)
         for case, runs in changed.by_case.items()
-        for harm in find(baseline.by_case[case], runs)
+        for harm in harms(baseline.by_case[case], runs, ())
     )
 
 
-def blamed(
-    baseline: Sample, changed: Sample, bounds: Starvation, *, replay: bool = False, load: float = 1.0
-) -> tuple[Harm, ...]:
+def blamed(baseline: Sample, changed: Sample, *, replay: bool = False, load: float = 1.0) -> tuple[Harm, ...]:
     """The wait that is farthest beyond what the guard against starvation allows, if one is; see `Harm`."""
+    bounds = changed.settings.scenario.spec.searching.starvation
     waits = waits_beyond(changed.means, baseline.means, bounds)
     name = max(waits, key=waits.__getitem__, default="")
     if waits.get(name, 0.0) <= 0:

@@ -13,7 +13,7 @@ from math import ceil
 from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.recommend.candidates import MOST, Candidate, candidates_of, title_of
-from gridtune.optimize.recommend.elimination import Elimination, breaks
+from gridtune.optimize.recommend.elimination import Elimination
 from gridtune.optimize.recommend.harm import blamed, by_case, harms, harms_in_some, worst_of
 from gridtune.optimize.recommend.plan import Plan, plan
 from gridtune.optimize.recommend.replays import Replays
@@ -50,7 +50,7 @@ class Recommender:
     @one_thread()
     def recommend(self) -> tuple[Recommendation, ...]:
         """The recommendations, confirmed; those that runs do not suffice for are left out."""
-        for _ in range(ROUNDS if self._settings.baseline is not None else 0):
+        for _ in range(ROUNDS):
             refused, sure = len(self.refusals), self._elimination.sure
             candidates = candidates_of(self._front, self._subsets, sure, self.refusals)
             if found := self._found(self._screened(candidates)):
@@ -127,24 +127,23 @@ class Recommender:
             return None
         stands = part is not None
         if part is not None and whole is not None:
-            kept = self._elimination.kept(part, whole, start, block)
+            kept = self._elimination.kept(part, whole, start)
             stands = kept >= CONFIRMED and not self._replays.worse(sparse, values)
-        made = self._borne_out(candidate, part, start, block, tests) if part and stands else None
+        made = self._borne_out(candidate, part, start, tests) if part and stands else None
         if made is None and whole is not None and sparse != values:
-            made = self._borne_out(replace(candidate, sparse=values), whole, start, block, tests)
+            made = self._borne_out(replace(candidate, sparse=values), whole, start, tests)
         return made
 
     def _borne_out(
-        self, candidate: Candidate, sample: Sample, start: Sample, block: Block, tests: int
+        self, candidate: Candidate, sample: Sample, start: Sample, tests: int
     ) -> Recommendation | None:
         """The recommendation of the sparse configuration, unless these runs or a replay speak against it."""
         number = candidate.origin.number
         changes = {one.name: sample.change(one, start) for one in self._objectives}
-        broken = breaks(block, start, sample)
+        broken = sample.breaks(start)
         gained = [one.metric for one in changes.values() if self._gained(one, tests)]
         if broken or not gained:
-            bounds = self._settings.scenario.spec.searching.starvation
-            self._refuse(number, broken, blamed(start, sample, bounds))
+            self._refuse(number, broken, blamed(start, sample))
             return None
         dear = [one for one in changes.values() if self._front.unbearable(one)]
         if dear:
@@ -152,9 +151,8 @@ class Recommender:
             much = [Harm(one.metric.name, one.metric.unit, one.start, one.to, gap, gap) for one, gap in gaps]
             self._refuse(number, tuple(one.metric for one in much), much)
             return None
-        harmed = harms(start.metrics, sample.metrics, changes)
         # What the mean over the cases hides is told of objectives, too.
-        harmed += by_case(start, sample, lambda was, now: harms(was, now, ()))
+        harmed = harms(start.metrics, sample.metrics, changes) + by_case(start, sample)
         seldom, remarks = tuple[Harm, ...](), self.remarks
         if self._replays.weight:
             replay = self._replays.of(candidate.sparse, gained)

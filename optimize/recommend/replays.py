@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
-from gridtune.optimize.recommend.elimination import breaks
 from gridtune.optimize.recommend.harm import MUCH, beyond, blamed, by_case, harms_of_replay, ratio
 from gridtune.optimize.records.difference import Objective
 from gridtune.optimize.records.recommendation import Harm
 from gridtune.optimize.report.numbers import plain
-from gridtune.optimize.runs.blocks import Block, Sample, means_of
+from gridtune.optimize.runs.blocks import Block, Sample
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.space import Configuration, key
 
@@ -38,7 +38,6 @@ class Replays:
         self.weight, self.as_logged = weight, Block(evaluator, [AS_LOGGED])
         self._evaluator, self._left, self._overtime = evaluator, left, overtime
         self._busier = Block(evaluator, [BUSIER])
-        self._bounds = evaluator.settings.scenario.spec.searching.starvation
 
     def cost(self, configuration: Configuration) -> float:
         """Runs that the replays of a configuration and of the baseline still count as."""
@@ -61,18 +60,17 @@ class Replays:
             why = logged.failures.get(key({})) or logged.failures[key(configuration)]
             evaluator.note(f"note: the log could not be replayed: {why}")
             return Replay(())
-        if broken := breaks(logged, before, after):
-            return Replay(broken, blamed(before, after, self._bounds, replay=True))
+        if broken := after.breaks(before):
+            return Replay(broken, blamed(before, after, replay=True))
         harmed = harms_of_replay(before.means, after.means)
-        harmed += by_case(before, after, lambda was, now: harms_of_replay(means_of(was), means_of(now)))
+        harmed += tuple(replace(one, replay=True) for one in by_case(before, after))
         before, after = self._under_load([{}, configuration])
         if before is None or after is None:
             little = "too little is left; more --runs or --time allow it"
             why = busier.failures.get(key({})) or busier.failures.get(key(configuration), little)
             return Replay(None, harmed, (f"The log was not replayed with more jobs: {why}",))
-        broken = tuple(one for one in breaks(busier, before, after) if one not in busier.broken(before))
-        if broken:
-            return Replay(broken, blamed(before, after, self._bounds, replay=True, load=LOAD))
+        if broken := tuple(one for one in after.breaks(before) if one not in before.broken):
+            return Replay(broken, blamed(before, after, replay=True, load=LOAD))
         return Replay(None, harmed + harms_of_replay(before.means, after.means, LOAD))
 
     def worse(self, sparse: Configuration, whole: Configuration) -> bool:

@@ -8,6 +8,7 @@ from math import isfinite, nan
 
 from gridtune.optimize.front.changes import Change, change
 from gridtune.optimize.records.evaluations import Evaluation, Failed, Objective
+from gridtune.optimize.replication.guards import failing
 from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.runs.evaluator import Evaluator, Work
 from gridtune.optimize.runs.table import Measured, evaluated
@@ -27,6 +28,7 @@ class Sample:
     # finite, not a number where it is in none.
     metrics: Mapping[str, tuple[float, ...]]
     by_case: Mapping[str, Mapping[str, tuple[float, ...]]]  # the same of each of several; empty of one
+    settings: Settings  # of the search
 
     @property
     def means(self) -> dict[str, float]:
@@ -43,6 +45,16 @@ class Sample:
         """What happens to an objective from another sample to this one, paired."""
         before, after = (one.evaluation.objectives[objective.name].values for one in (start, self))
         return change(objective, before, after)
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """Metrics whose constraints it breaks in these runs."""
+        constraints, cases = self.settings.constraints, self.evaluation.cases
+        return tuple(one.metric for one in constraints if tightest(one, cases).excess > 0)
+
+    def breaks(self, start: Sample) -> tuple[str, ...]:
+        """The same, or else metrics of classes of which too many more jobs fail than in another sample."""
+        return self.broken or failing(self.means, start.means)
 
 
 class Block:
@@ -93,18 +105,13 @@ class Block:
         return [self._known.get(key(one)) for one in configurations]
 
     def _sample(self, configuration: Configuration) -> Sample | str:
+        settings = self.evaluator.settings
         by_case = self.evaluator.table.runs(configuration, self.replications)
-        found = evaluated(0, configuration, by_case, self.evaluator.settings)
+        found = evaluated(0, configuration, by_case, settings)
         if isinstance(found, Failed):
             return found.reason
-        cases = self.evaluator.settings.run_in
-        each = {case.name: _metrics([runs]) for case, runs in zip(cases, by_case, strict=True)}
-        return Sample(found, _metrics(by_case), each if len(each) > 1 else {})
-
-    def broken(self, sample: Sample) -> tuple[str, ...]:
-        """Metrics whose constraints a configuration breaks in these runs."""
-        constraints, cases = self.evaluator.settings.constraints, sample.evaluation.cases
-        return tuple(one.metric for one in constraints if tightest(one, cases).excess > 0)
+        each = {case.name: _metrics([runs]) for case, runs in zip(settings.run_in, by_case, strict=True)}
+        return Sample(found, _metrics(by_case), each if len(each) > 1 else {}, settings)
 
 
 def means_of(metrics: Mapping[str, Sequence[float]]) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
@@ -13,7 +13,6 @@ from gridtune.optimize.search_space.constraints import feasible
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.optimize.studies.study import OpenStudy
-from gridtune.optimize.studies.tables import Run
 from gridtune.scenarios.execution.replicate import Metrics, Task, run_groups
 from gridtune.scenarios.workers.pool import Failure, Outcome, Pool
 
@@ -50,9 +49,9 @@ class Evaluator:
         """Runs of this search so far, looked up or done, and those that count from its start."""
         return len(self._used | self._earlier)
 
-    def count(self, rows: Iterable[Run]) -> None:
+    def count(self, places: Iterable[Place]) -> None:
         """Let runs count as spent from the start, whether this search comes to need them or not."""
-        self._earlier.update(self.table.given(rows))
+        self._earlier.update(places)
 
     @property
     def repeating(self) -> bool:
@@ -108,9 +107,9 @@ class Evaluator:
             elif isinstance(entry := self.table.entry(one.number, one.values, self._used), Evaluation):
                 self.known[key(one.values)] = entry
 
-    def recall(self, rows: Iterable[Run]) -> None:
+    def recall(self, had: Container[Place]) -> None:
         """Take in configurations and validation runs of a search that was asked for otherwise."""
-        had, least = self.table.given(rows), self.settings.replications
+        least = self.settings.replications
         new = [trial.params for trial in self._study.trials.values() if key(trial.params) not in self.known]
         self.evaluate([one for one in new if self.table.had(one, 0, had) >= least])
         counts = {name: self.table.had(one.values, FIRST_VALIDATION, had) for name, one in self.known.items()}

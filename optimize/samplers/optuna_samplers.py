@@ -12,7 +12,7 @@ import numpy as np
 import optuna
 from optuna.samplers import BaseSampler, NSGAIIISampler, NSGAIISampler, TPESampler
 from optuna.samplers.nsgaii import PolynomialMutation, SBXCrossover
-from optuna.trial import Trial, TrialState, create_trial
+from optuna.trial import Trial, TrialState
 
 from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.samplers.base import GeneticSampler, Result, Sampler, register
@@ -44,11 +44,18 @@ class OptunaSampler(Sampler):
 
     def ask(self) -> list[Configuration]:
         """The next batch."""
-        self._asked, configurations = [], []
-        for _ in range(self.batch):
-            self._asked.append(self._study.ask(self._distributions if self.flat else None))
-            configurations.append(self._suggested(self._asked[-1]))
+        self._asked, configurations = self._next(self.batch)
         return configurations
+
+    def _next(self, count: int) -> tuple[list[Trial], list[Configuration]]:
+        """So many trials and their configurations; first those that wait in the study."""
+        trials, configurations = [], []
+        for _ in range(count):
+            trial = self._study.ask(self._distributions if self.flat else None)
+            _ = trial.relative_params  # asked for, they make a trial that has waited one of the generation
+            trials.append(trial)
+            configurations.append(self._suggested(trial))
+        return trials, configurations
 
     def _suggested(self, trial: Trial) -> Configuration:
         """A configuration parameter by parameter, as far as conditions ask for them."""
@@ -66,30 +73,25 @@ class OptunaSampler(Sampler):
 
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """Learn from the batch; Optuna compares by what constraints are broken by."""
-        for trial, result, excess in zip(self._asked, results, excesses, strict=True):
-            self._tell(trial, result, excess)
+        self._tell(self._asked, results, excesses)
 
-    def _tell(self, trial: Trial, result: Result, excess: Excesses) -> None:
-        for name, value in excess.items():
-            trial.set_constraint(name, value)
-        self._study.tell(trial, result, state=TrialState.FAIL if result is None else None)
+    def _tell(self, trials: list[Trial], results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
+        for trial, result, excess in zip(trials, results, excesses, strict=True):
+            for name, value in excess.items():
+                trial.set_constraint(name, value)
+            self._study.tell(trial, result, state=TrialState.FAIL if result is None else None)
 
     def inform(
         self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
     ) -> None:
-        """Learn from configurations not asked for, as from finished trials; failed ones are left out."""
-        for configuration, result, excess in zip(configurations, results, excesses, strict=True):
-            if result is not None:
-                params = self._filled(configuration)
-                kinds = {path: self._distributions[path] for path in params}
-                broken = dict(excess)
-                trial = create_trial(values=result, params=params, distributions=kinds, constraints=broken)
-                self._study.add_trial(trial)
-
-    def _filled(self, configuration: Configuration) -> Configuration:
-        """As its trial has it; if that has all parameters, those that do not count are in the middle."""
+        """Learn from configurations not asked for, as if they were in the batch; failed ones are left out."""
+        known = [at for at, result in enumerate(results) if result is not None]
+        # Where trials have all parameters, those that do not count are in the middle.
         middle = {one.path: one.at(0.5) for one in self.space} if self.flat else {}
-        return middle | configuration
+        for at in known:
+            self._study.enqueue_trial(middle | configurations[at])
+        trials, _ = self._next(len(known))
+        self._tell(trials, [results[at] for at in known], [excesses[at] for at in known])
 
 
 @register("tpe", "tree-structured Parzen estimator (Optuna): takes 10 to 60 ms to propose a configuration")
@@ -133,20 +135,6 @@ class OptunaGenetic(GeneticSampler, OptunaSampler):
             {"failure": inf} if one is None else excess for one, excess in zip(results, excesses, strict=True)
         ]
         super().learn([worst if one is None else one for one in results], broken)
-
-    def inform(
-        self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
-    ) -> None:
-        """Have configurations not asked for in the present generation; failed ones are left out."""
-        given = zip(configurations, results, excesses, strict=True)
-        some = [(one, result, excess) for one, result, excess in given if result is not None]
-        for one, _, _ in some:
-            self._study.enqueue_trial(self._filled(one))
-        trials = [self._study.ask(self._distributions) for _ in some]
-        for trial in trials:
-            _ = trial.relative_params  # asked for, they make it one of the generation
-        for trial, (_, result, excess) in zip(trials, some, strict=True):
-            self._tell(trial, result, excess)
 
 
 @register("nsga2", "NSGA-II (Optuna): for 1,000 evaluations and more")

@@ -30,11 +30,6 @@ class Parameter:
     whole: bool = False  # whether only whole numbers are meant
     when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)  # for it to exist, others have these
 
-    @property
-    def size(self) -> int | None:
-        """How many values it can take; None for a continuous range."""
-        return len(self.values()) or None
-
     def values(self) -> Sequence[Value]:
         """All values it can take; a continuous range has none to list."""
         return self.choices or (range(int(self.low), int(self.high) + 1) if self.whole else ())

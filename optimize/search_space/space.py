@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import islice, product
-from math import prod
 
 from numpy.random import Generator
 
@@ -108,13 +107,9 @@ class Space:
 
     def size(self) -> int | None:
         """Number of different configurations; None if a range is continuous or there are too many to list."""
-        sizes = [parameter.size for parameter in self]
-        if None in sizes:
+        if not all(parameter.values() for parameter in self):
             return None
-        if any(parameter.when for parameter in self):
-            count = sum(1 for _ in islice(self.configurations(), LISTABLE + 1))
-        else:
-            count = prod(size or 0 for size in sizes)
+        count = sum(1 for _ in islice(self.configurations(), LISTABLE + 1))
         return count if count <= LISTABLE else None
 
     def configurations(self) -> Iterator[Configuration]:
@@ -243,7 +238,7 @@ def _conditions(parameters: Mapping[str, Parameter], changed: set[str]) -> tuple
             other = parameters.get(path)
             if other is None:
                 faults.append(f"{parameter.path}: when names {path}, which is not searched")
-            elif other.size is None:
+            elif not other.values():
                 faults.append(f"{parameter.path}: when names {path}, a continuous range")
             elif not any(among(value, other.values()) for value in values):
                 if path in changed:

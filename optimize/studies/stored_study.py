@@ -10,7 +10,7 @@ from typing import Any
 
 import optuna
 from optuna import Study
-from optuna.storages import BaseStorage, JournalStorage
+from optuna.storages import BaseStorage, InMemoryStorage, JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial
 from sqlalchemy import URL
@@ -50,9 +50,9 @@ def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool 
         where, name = named(where)
     called = shown(where)
     with looking(place_of(study_place(where)), called) as storage:
-        known = storage.names if storage else []
+        known = storage.names
         wanted = known[0] if name is None and len(known) == 1 else name
-        found = storage.find(wanted, skip_broken=skip_broken) if storage and wanted in known else None
+        found = storage.find(wanted, skip_broken=skip_broken) if wanted in known else None
         if found is None:
             several = name is None and known
             problem = f"name one of its studies, as {called}#NAME" if several else "no such study"
@@ -68,19 +68,19 @@ def stored_settings(where: str | Path | None, name: str, *, alone: bool = False)
     if where is None:
         return None
     with looking(place_of(where), shown(where)) as storage:
-        found = storage.find(name) if storage else None
-        if alone and storage and not found and (others := storage.names):
+        found = storage.find(name)
+        if alone and not found and (others := storage.names):
             raise ScenarioError(f"{shown(where)}: holds the study {', '.join(others)}, not {name}")
         return found.settings if found else None
 
 
 @dataclass(frozen=True)
 class Storage:
-    """Where studies are kept."""
+    """Where studies are kept; in memory by default."""
 
-    called: str  # as a user knows it
-    optuna: BaseStorage  # the studies
-    table: FileTable | DatabaseTable | None  # their runs; None in memory, where they are forgotten
+    called: str = "memory"  # as a user knows it
+    optuna: BaseStorage = field(default_factory=InMemoryStorage)  # the studies
+    table: FileTable | DatabaseTable | None = None  # their runs; None in memory, where they are forgotten
 
     @property
     def names(self) -> list[str]:
@@ -123,19 +123,20 @@ class Storage:
 
 
 @contextmanager
-def looking(place: URL | Path, called: str) -> Iterator[Storage | None]:
-    """A storage to read from; None if there is nothing yet. A `ScenarioError` if it cannot be read."""
+def looking(place: URL | Path, called: str) -> Iterator[Storage]:
+    """A storage to read from, empty if there is nothing yet. A `ScenarioError` if it cannot be read."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with one_line(called, "reached" if is_server(place) else "read"):
         if isinstance(place, URL):
             with reading(place) as database:
-                yield Storage(called, database, DatabaseTable(database.engine, called)) if database else None
+                table = DatabaseTable(database.engine, called) if database else None
+                yield Storage(called, database or InMemoryStorage(), table)
         elif isinstance(place, Path) and kind_of(place) == "journal":
             _check_lines(place)
             journal = JournalStorage(JournalFileBackend(str(place)))  # writes nothing to a file that exists
             yield Storage(called, journal, FileTable(table_beside(place)))
         else:
-            yield None
+            yield Storage()
 
 
 def _check_lines(journal: Path) -> None:

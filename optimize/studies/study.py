@@ -7,13 +7,13 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, closing, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import optuna
-from optuna.storages import InMemoryStorage, JournalStorage
+from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 from optuna.trial import TrialState, create_trial
 from sqlalchemy import URL
@@ -103,11 +103,8 @@ class OpenStudy(AbstractContextManager["OpenStudy"]):
             self._check()
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        try:
+        with nullcontext() if error is None else suppress(ScenarioError):  # the error says more
             self.close()
-        except ScenarioError:
-            if error is None:  # else it says more
-                raise
 
     def _soon(self, write: Callable[..., None], *arguments: Any) -> None:
         """Write in the thread; after a write that failed there are none."""
@@ -143,17 +140,14 @@ def open_study(where: str | Path | None, name: str, settings: Settings, *, resum
         raise ScenarioError(fault)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with ExitStack() as stack:
-        storage, found = Storage("memory", InMemoryStorage(), None), None
+        storage, found = Storage(), None
         if where is not None:
             called, place = shown(where), place_of(where)
             with looking(place, called) as existing:
-                if existing is not None:
-                    _let_resume(called, existing.find(name), resume)
-                    begun = existing.table is not None and existing.table.exists
-                    if not begun and not is_server(place):
-                        raise ScenarioError(
-                            f"{called}: this version of `gridtune search` has not made it; name a new one"
-                        )
+                _let_resume(called, existing.find(name), resume)
+                if existing.table and not existing.table.exists and not is_server(place):
+                    fault = "this version of `gridtune search` has not made it; name a new one"
+                    raise ScenarioError(f"{called}: {fault}")
             with one_line(called, "written"):
                 storage = _opened(place, called, name, stack)
                 found = storage.find(name)
