@@ -242,10 +242,8 @@ def neighbourhood(
 ) -> tuple[tuple[Neighbour, ...], tuple[int, ...], tuple[int, ...]]:
     """What is around it, dominates it on the front, did in the search; by shares of objectives' ranges."""
     others = [one for one in found.on_front if one.number != found.stand(evaluation.number)]
-    if modelled(found, evaluation, *others):
-        places = np.vstack([found.costs(others), found.means[evaluation.number]])
-    else:
-        places = costs(side_by_side([*others, evaluation]), found.objectives)
+    every = [*others, evaluation]
+    places = found.costs(every) if modelled(found, *every) else costs(side_by_side(every), found.objectives)
     gaps = (places[:-1] - places[-1]) / ranges(places)
     near = np.argsort(np.sqrt((gaps**2).sum(axis=1)), kind="stable").tolist()
     dominating = [k for k in near if _dominates(gaps[k])]
@@ -262,7 +260,7 @@ def neighbourhood(
         differs = tuple(one for one in each if one[1] != one[2])
         changed = compared(found, evaluation, others[k])
         made.append(Neighbour(others[k].number, better, worse, changed, differs))
-    before = costs([one.objectives for one in (*others, evaluation)], found.objectives)
+    before = costs([one.objectives for one in every], found.objectives)
     then = tuple(others[k].number for k in near if _dominates(before[k] - before[-1]))
     return tuple(made), tuple(others[k].number for k in dominating), then
 

@@ -14,7 +14,6 @@ from gridtune.optimize.front.front import Front, all_values
 from gridtune.optimize.records.difference import Change, Difference, difference
 from gridtune.optimize.records.evaluations import Evaluation, Failed, Objective, of_class, side_by_side
 from gridtune.optimize.records.recommendation import Recommendation
-from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.replication.guards import failing
 
 WIDER = 1.1  # times the half-interval of the paired test, at which the posterior says less than that test
@@ -95,7 +94,7 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
         gap = one.difference
         same = gap.verdict == "equal" and gap.pairs >= ENOUGH
         if posterior is not None and not (same and (both or _same_in_all_runs(start, to, name))):
-            apart = _apart(front, start, to, objective)
+            apart = front.value(to.number, objective) - front.value(start.number, objective)
             model = posterior.difference(to.number, start.number, objective, gap.pairs, apart)
             gap = _informed(model, gap) if both else model
             if gap is model:
@@ -103,12 +102,6 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
             one = replace(one, difference=gap)
         made.append(one)
     return tuple(made)
-
-
-def _apart(front: Front, start: Evaluation, to: Evaluation, objective: Objective) -> float:
-    """By how much the means that are shown differ."""
-    column = front.objectives.index(objective)
-    return float(signs([objective])[0] * (front.means[to.number][column] - front.means[start.number][column]))
 
 
 def _informed(model: Difference, paired: Difference) -> Difference:

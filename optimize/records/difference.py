@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from math import copysign, exp, hypot, log
 from typing import Any, Literal
 
+from scipy.special import stdtr, stdtrit
+
 from gridtune.model.metrics.labels import label
 from gridtune.scenarios.execution.replicate import Summary
 
@@ -46,8 +48,6 @@ class Difference:
     @classmethod
     def of(cls, mean: float, error: float, freedom: float, pairs: int) -> Difference:
         """By Student's t from a mean, its standard error, and the degrees of freedom behind that."""
-        from scipy.special import stdtr, stdtrit
-
         if error == 0:  # it is certain
             return cls(mean, 0.0, mean, mean, 1.0 if mean else 0.0, pairs)
         half = float(stdtrit(freedom, 0.5 + INTERVAL / 2)) * error

@@ -141,7 +141,7 @@ class Archive:
     present: Mapping[str, Value] = field(default_factory=dict)  # in the scenario, by path of what is varied
     recommendations: tuple[Recommendation, ...] = ()  # empty if the search has not come so far, too
     refusals: Mapping[int, Refusal] = field(default_factory=dict)  # by number of the configuration
-    simulated: int = 0  # runs of the search, validation and confirmation included; 0 if not known
+    simulated: int = 0  # runs of the search, validation and confirmation included
     remarks: tuple[str, ...] = ()  # why harm may have been missed, a line each
 
     def __repr__(self) -> str:

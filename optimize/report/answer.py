@@ -60,9 +60,8 @@ def answer(
 def heading(front: Front, seconds: float | None = None) -> str:
     """What was searched and how much it took; without recommendations how much of the front is validated."""
     archive = front.archive
-    each = sum(one.replications + one.validation_replications for one in archive.evaluations)
-    runs = archive.simulated or each * max(len(archive.cases), 1)
-    facts = [counted(len(archive.evaluations) + len(archive.failed), "configuration"), counted(runs, "run")]
+    tried = counted(len(archive.evaluations) + len(archive.failed), "configuration")
+    facts = [tried, counted(archive.simulated, "run")]
     facts += [] if seconds is None else [numbers.duration(seconds)]
     text = f"{archive.heading}: {', '.join(facts)}"
     if archive.recommendations:

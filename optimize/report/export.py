@@ -93,9 +93,8 @@ def _entry(row: Row) -> dict[str, Any]:
         "equivalents": row.equals,
     }
     if row.changes:
-        known = {o.name: row.changes[o.name] for o in front.objectives}
         made["difference"] = {
-            name: {**one.difference.as_json(), "better": one.better} for name, one in known.items()
+            name: {**one.difference.as_json(), "better": one.better} for name, one in row.changes.items()
         }
     if archive.standing is not None and not row.is_baseline:
         changed = recommended.changed_values(front, one.values)
