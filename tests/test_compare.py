@@ -275,14 +275,20 @@ def test_over_a_tenth_is_of_the_first():
 def test_sums_over_different_jobs_are_not_judged_nor_is_a_promise_a_different_job():
     def saved(jobs, **workload):
         known = {"workload": [{"name": "log", "trace": "/a/log.swf", **workload}]}
-        values = {"jobs.size-small": jobs, "completed": jobs, "unhappy_users": 5.0, "waiting_mean": jobs}
+        values = dict.fromkeys(("jobs.size-small", "completed", "completed_work", "waiting_mean"), jobs)
+        values["unhappy_users"] = 5.0
         metrics = {name: {"values": [one], "unit": definition(name).unit} for name, one in values.items()}
         return SavedRun(scenario="s", seed=1, workloads=workloads_of(known), metrics=metrics)
 
     def judged(first, second):
         return {row.change.metric.name for row in _runs(first, second)[1] if row.judged}
 
-    assert judged(saved(40.0), saved(40.0)) >= {"completed", "unhappy_users", "waiting_mean"}
+    assert judged(saved(40.0), saved(40.0)) >= {
+        "completed",
+        "completed_work",
+        "unhappy_users",
+        "waiting_mean",
+    }
     assert judged(saved(40.0), saved(20.0)) == {"waiting_mean"}
     bound = saved(40.0, trace="log.swf", response_bound={"factor": 10.0})
     assert _runs(saved(40.0), bound)[2] == []

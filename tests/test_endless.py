@@ -3,7 +3,7 @@
 import pytest
 
 from gridtune.model import endless, grid
-from gridtune.model.endless import EndlessRunError
+from gridtune.model.endless import EndlessRunError, LongWaitError
 from gridtune.model.grid import Grid
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.simulation.simulate import simulate
@@ -133,3 +133,25 @@ def test_where_there_is_a_horizon_the_clock_has_to_move():
     at_once(None)
     with pytest.raises(EndlessRunError, match="from 0 to 0 s"):
         whole.run()
+
+
+def crowded(count, tmp_path):
+    """Jobs that come twice as fast as their site can run them."""
+    made = {
+        "title": "x",
+        "site": [{"name": "c", "nodes": 1, "policy": "fcfs"}],
+        "workload": [
+            {"name": "w", "site": "c", "kind": "generated", "count": count}
+            | {"interval": {"law": "constant", "value": 1.0}, "runtime": {"law": "constant", "value": 2.0}}
+        ],
+    }
+    return Scenario("x", made, tmp_path)
+
+
+def test_a_run_is_given_up_once_a_job_waits_for_longer_than_there_is_patience(tmp_path):
+    with pytest.raises(LongWaitError, match="waits for over 1 h"):
+        simulate(crowded(30_000, tmp_path), patience=3600.0)
+    longest = simulate(crowded(8_000, tmp_path)).metrics["waited_max"].value
+    assert longest > 3600.0
+    patient = simulate(crowded(8_000, tmp_path), patience=longest)
+    assert patient.metrics["waited_max"].value == longest

@@ -148,7 +148,7 @@ def test_queues_of_a_log_with_enough_jobs_are_compared_one_by_one():
     slow = values(jobs, queues=queues, slowdowns=list(range(1, 91)))
     assert (slow["slowdown_mean.queue-a"], slow["slowdown_mean.queue-b"]) == (15.5, 60.0)
     assert "waited_p95.queue-" not in found, "a job without a queue is in none"
-    few = {number: "a" if number < 29 else "b" for number in range(90)}
+    few = {number: "a" if number < 9 else "b" for number in range(90)}
     assert [name for name in values(jobs, queues=few) if "queue" in name] == [
         "waited_p95.queue-b", "slowdown_mean.queue-b",
     ]  # fmt: skip

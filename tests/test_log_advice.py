@@ -1,5 +1,6 @@
 """Advice from a log: recommendations also hold on the log as it is, and what gets worse there is told."""
 
+import re
 import zlib
 from dataclasses import replace
 from math import log10, nan
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import gridtune as gt
+from gridtune.model import grid
 from gridtune.model.metrics.registry import Metric
 from gridtune.model.streams import AS_LOGGED, BUSIER, LOAD
 from gridtune.optimize.api import open_study
@@ -75,6 +77,25 @@ def found(log, work, **options):
         scenario, work=work, baseline=True, allow_loss=False, allow_starvation=False,
         **{"objectives": ["slowdown_mean"], **options},
     ).archive  # fmt: skip
+
+
+def test_a_run_in_which_a_job_waits_hopelessly_is_stopped_and_told_as_starvation(tmp_path, monkeypatch):
+    monkeypatch.setattr(grid, "OFTEN", 100)
+    rows = [f"{k} {60 * k} 0 3600 1 -1 -1 1 3600 -1 1 1 1 -1 1 -1 -1 -1" for k in range(1, 401)]
+    path = tmp_path / "one-user.swf"
+    path.write_text("\n".join(["; MaxProcs: 64", *rows]) + "\n")
+    scenario = load("batch/replay").override({"workload.trace": str(path)})
+    options = {"vary": ["site.cluster.quota.user_running=none,1"], "objectives": ["slowdown_mean"]}
+    study = gt.search(scenario, **options, budget=12, replications=1, jobs=1)
+    stopped = study.archive.failed
+    assert stopped
+    assert {one.values["site.cluster.quota.user_running"] for one in stopped} == {1}
+    assert all(one.reason.startswith("LongWaitError: job ") for one in stopped)
+    counted = re.search(r"Excluded: (\d+) lets? some jobs wait much longer", " ".join(study.summary.split()))
+    assert int(counted[1]) >= len(stopped)
+    assert "Failed" not in study.summary
+    patient = gt.search(scenario, **options, budget=12, replications=1, jobs=1, allow_starvation=True)
+    assert not patient.archive.failed
 
 
 def test_a_recommendation_that_starves_somebody_on_the_log_as_it_is_is_refused(log):

@@ -105,7 +105,7 @@ def test_a_change_is_told_in_per_cent_of_the_baseline_or_in_points():
 
     assert change(gap(-0.27), 1.63) == "-17 %"
     assert change(gap(-0.021, GOODPUT), 0.79) == "-2.1 points"
-    assert change(gap(0.005), 1.63) == "="
+    assert change(gap(0.005), 1.63) == "n.s."
     once = Change(UNFAIR, 0.0, -0.27, Difference(-0.27, None, None, None, None, 1))
     assert change(once, 1.63) == "-17 % ?"
     assert relative(4.0, 1.0, UNFAIR) == "x 5"
@@ -551,10 +551,10 @@ def test_what_the_guards_exclude_is_told_in_one_sentence(found):
         return caveats(front(archive))
 
     assert excluded(0) == []
-    assert excluded(1) == ["Excluded: 1 loses more mandatory work than the baseline (--allow-loss)"]
+    assert excluded(1) == ["Excluded: 1 loses more mandatory work than the baseline (to admit: --allow-loss)"]
     (both,) = excluded(3, 2)
-    assert "3 lose more mandatory work than the baseline (--allow-loss), 2 let some jobs" in both
-    assert both.endswith("longer than the baseline (--allow-starvation)")
+    assert "3 lose more mandatory work than the baseline (to admit: --allow-loss), 2 let some jobs" in both
+    assert both.endswith("longer than the baseline (to admit: --allow-starvation)")
 
 
 def test_changes_are_of_all_configurations_but_the_baseline_and_scenarios_only_where_there_are_several(found):

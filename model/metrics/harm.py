@@ -23,7 +23,7 @@ from gridtune.model.metrics.registry import (
 
 TENTH = 0.1  # of the users, those who wait longest
 LATE = 0.95  # the quantile that is told of a class
-ENOUGH = 30  # jobs of a queue or QOS of which it is told
+ENOUGH = 10  # jobs of a queue or QOS of which it is told
 
 Floats = NDArray[np.float64]
 

@@ -242,7 +242,8 @@ def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str], list[str
             direction, step = (meaning.direction, meaning.resolution) if meaning else ("minimize", 0.0)
             one = compared(Objective(name, direction, unit, step), first, second, common=not apart)
             # Unknown metrics, idle ones, and sums over other jobs have no better direction.
-            idle = meaning is None or name in IDLE or (bool(counts) and unit in COUNTED)
+            summed = unit in COUNTED or name.partition(".")[0].endswith("_work")
+            idle = meaning is None or name in IDLE or (bool(counts) and summed)
             rows.append(Row(one, judged=not idle))
     return apart, rows, a.unlike(b) or counts, missing
 

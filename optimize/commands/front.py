@@ -23,7 +23,7 @@ from gridtune.optimize.replication.compare import shares, signs
 from gridtune.optimize.report import numbers
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Row, rows
-from gridtune.optimize.report.numbers import SAME, change_text, metric_label
+from gridtune.optimize.report.numbers import NOT_SIGNIFICANT, change_text, metric_label
 from gridtune.optimize.report.recommended import all_harms, changed_values, harm_text, refusal
 from gridtune.optimize.report.tables import front_text, spread, statistics_text
 from gridtune.plain_text import escaped
@@ -237,7 +237,7 @@ def _sum(row: Row) -> Iterator[str]:
         yield f"All changes together: {', '.join(told)}"
     if row.advice is not None and row.advice.without_effect:
         yield f"Left out, without measurable effect: {', '.join(row.advice.without_effect)}"
-    yield from [f"{SAME} no significant difference from the baseline (95 %)", ""] if told else []
+    yield from [f"{NOT_SIGNIFICANT} no significant difference from the baseline (95 %)", ""] if told else []
 
 
 def _harm(row: Row) -> Iterator[str]:
@@ -264,7 +264,7 @@ def _listed(study: Study, row: Row) -> Iterator[str]:
 
 
 def _effect(row: Row, gap: float, metric: Objective) -> str:
-    return f"{metric_label(metric)} {numbers.relative(gap, row.baseline(metric), metric) if gap else SAME}"
+    return f"{metric_label(metric)} {numbers.relative(gap, row.baseline(metric), metric) if gap else '='}"
 
 
 def _parameter_changes(row: Row) -> Sequence[ParameterChange]:

@@ -20,6 +20,7 @@ FAILURES = 0.1  # share of the mandatory jobs of a class that may fail beyond th
 WITHHELD = ("never_submitted", "abandoned", "dropped")
 ROUNDING = 1e-9  # differences below are none
 LONGEST = "waited_max"
+HOPELESS = 10  # times the longest wait that is allowed, after which a run is given up
 CLASSES = (
     *(f"waited_p95.{kind}" for kind in ("size-", "length-", *LOGGED)),
     "waited_mean.worst-users",
@@ -93,7 +94,12 @@ def waits_beyond(configuration: Means, baseline: Means, bounds: Starvation) -> d
         if not (isfinite(start) and isfinite(value)):
             continue
         if name == LONGEST:
-            each[name] = value - bounds.longest_factor * max(start, bounds.slack)
+            each[name] = value - longest_allowed(start, bounds)
         elif name.startswith(CLASSES):
             each[name] = value - bounds.class_factor * start - bounds.slack
     return each
+
+
+def longest_allowed(baseline: float, bounds: Starvation) -> float:
+    """The longest wait that a configuration may have, s, by that of the baseline."""
+    return bounds.longest_factor * max(baseline, bounds.slack)

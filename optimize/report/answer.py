@@ -10,12 +10,13 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
+from gridtune.model.endless import LongWaitError
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.records.evaluations import EXCESS_WAIT, Objective
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.report import numbers
 from gridtune.optimize.report.frame import Row, rows
-from gridtune.optimize.report.numbers import SAME, UNKNOWN, metric_label, plain
+from gridtune.optimize.report.numbers import NOT_SIGNIFICANT, UNKNOWN, metric_label, plain
 from gridtune.optimize.report.recommended import (
     GUARDS,
     all_harms,
@@ -108,7 +109,7 @@ def _cell(row: Row, objective: Objective) -> tuple[str, str]:
     if change is None:
         return value, ""
     told = numbers.change(change, row.baseline(objective))
-    if told == SAME:
+    if told == NOT_SIGNIFICANT:
         return value, f"({told})"
     return value, Styled(f"({told})", "green") if change.better else Styled(f"({told}) {WORSE}", "red")
 
@@ -128,7 +129,7 @@ def legend(front: Front) -> list[str]:
     told = {gap for _, _, cells in comparison_rows(front) for _, gap in cells}
     runs = min(one.replications for one in front.archive.recommendations)
     signs = {
-        f"({SAME}) no significant change": f"({SAME})" in told,
+        f"({NOT_SIGNIFICANT}) change not significant": f"({NOT_SIGNIFICANT})" in told,
         f"{UNKNOWN} significance unknown": any(UNKNOWN in text for text in told),
         f"{WORSE} worse": any(text.endswith(WORSE) for text in told),
     }
@@ -197,13 +198,16 @@ def _shorter(shapes: Iterable[list[str]]) -> list[list[str]]:
 def caveats(front: Front) -> list[str]:
     """How many configurations the guards exclude, why some failed, and why harm may have been missed."""
     told, rules = [], front.archive.constraints
+    given_up = [one for one in front.archive.failed if one.reason.startswith(LongWaitError.__name__)]
     for metric, (one, many, option) in GUARDS.items():
-        if count := len(infeasible(front, [rule for rule in rules if rule.metric == metric])):
-            told.append(f"{count} {one if count == 1 else many} than the baseline ({option})")
+        count = len(infeasible(front, [rule for rule in rules if rule.metric == metric]))
+        if count := count + len(given_up) * (metric == EXCESS_WAIT):
+            told.append(f"{count} {one if count == 1 else many} than the baseline (to admit: {option})")
     excluded = [f"Excluded: {', '.join(told)}"] if told else []
     if later := ", ".join(map(str, sorted(front.archive.broken))):
         excluded.append(f"Excluded in later checks (further seeds, replays of logs): {later}")
-    failures, every = front.archive.failed, len(front.archive.failed) + len(front.archive.evaluations)
+    failures = [one for one in front.archive.failed if one not in given_up]
+    every = len(front.archive.failed) + len(front.archive.evaluations)
     reasons = Counter(one.reason for one in failures).most_common(1)
     failed = [f"Failed: {len(failures)} of {every} configurations, e.g. {escaped(why)}" for why, _ in reasons]
     return [*excluded, *failed, *front.archive.remarks]

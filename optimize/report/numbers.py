@@ -16,7 +16,7 @@ from gridtune.optimize.records.recommendation import ParameterChange
 from gridtune.scenarios.plots.style import labelled
 from gridtune.scenarios.results.amounts import human, human_difference, human_metric, scale_of
 
-SAME = "="  # no significant difference
+NOT_SIGNIFICANT = "n.s."
 UNKNOWN = "?"  # one run, so that noise cannot be estimated
 NO_BREAK = "\xa0"
 MANY = 3.0  # times as much, from which both values say more than a percentage
@@ -119,9 +119,9 @@ def in_words(one: Change) -> str:
 
 
 def change(one: Change, baseline: float) -> str:
-    """The change against the baseline: per cent, of shares percentage points; `SAME` if not significant."""
+    """The change against the baseline: per cent, of shares percentage points, if it is significant."""
     if not one.significant:
-        return SAME
+        return NOT_SIGNIFICANT
     return relative(one.difference.mean, baseline, one.metric) + ("" if one.beyond_noise else f" {UNKNOWN}")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.records.evaluations import Evaluation, Objective
-from gridtune.optimize.report.numbers import SAME, amount, duration, relative
+from gridtune.optimize.report.numbers import amount, duration, relative
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -133,6 +133,6 @@ class Best:
             text = f"{label(one.name).name} {amount(mean, one)}"
             if self.baseline is not None:
                 start = self.baseline.objectives[one.name].mean
-                text += f" ({SAME if mean == start else relative(mean - start, start, one)})"
+                text += f" ({'=' if mean == start else relative(mean - start, start, one)})"
             told.append(text)
         return f"best of each so far: {', '.join(told)}" if told else ""

@@ -21,6 +21,7 @@ GUARDS = {
     EXCESS_LOSS: ("loses more mandatory work", "lose more mandatory work", "--allow-loss"),
     EXCESS_WAIT: ("lets some jobs wait much longer", "let some jobs wait much longer", "--allow-starvation"),
 }
+FIRST = ("waited_max", "waited_mean.worst-users", "waited_p95.worst-size", "waited_week", "waited_day")
 LONGER = "To try others, repeat the command with `--resume` and more `--budget`, `--runs` or `--time`"
 MOST_OF_IT = 0.5  # share of a recommendation's effect, from which a change is most of it
 COUNTED = {"jobs", "users", "kills", "tasks", "preemptions"}  # units: the more jobs there are, the more
@@ -159,8 +160,8 @@ def all_harms(one: Recommendation) -> list[Harm]:
 def harms_text(one: Recommendation, most: int | None = None) -> list[str]:
     """All harm of a recommendation, a line each: the usual, that of some runs, that under a higher load.
 
-    Of more than `most` the others are counted. First come those of which nothing like them was named: of the
-    same line, or the same class of jobs.
+    Of more than `most` the others are counted. First come the longest waits (`FIRST`), then those of which
+    nothing like them was named: of the same line, or the same class of jobs.
     """
     found = all_harms(one)
     if not found:
@@ -175,7 +176,9 @@ def harms_text(one: Recommendation, most: int | None = None) -> list[str]:
     kinds: dict[tuple[str, str], Harm] = {}
     for where, harm in every:
         kinds.setdefault((where, harm.metric.partition(".")[2] or harm.metric), harm)
-    order = [*(some[0] for some in groups.values() if some), *kinds.values(), *(harm for _, harm in every)]
+    longest = [harm for name in FIRST for _, harm in every if harm.metric == name]
+    heads = [some[0] for some in groups.values() if some]
+    order = [*longest, *heads, *kinds.values(), *(harm for _, harm in every)]
     named = set(list(dict.fromkeys(map(id, order)))[:most])
     shown = {where: [harm for harm in some if id(harm) in named] for where, some in groups.items()}
     # What no line is about is counted by the first.

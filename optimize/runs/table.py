@@ -13,7 +13,15 @@ from typing import NamedTuple
 from gridtune.model.metrics.registry import ALWAYS
 from gridtune.model.streams import HELD_OUT
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Estimate, Evaluation, Failed, Objective, Value
-from gridtune.optimize.replication.guards import NO_MORE_LOSS, NO_STARVATION, excess_losses, excess_waits
+from gridtune.optimize.replication.guards import (
+    HOPELESS,
+    LONGEST,
+    NO_MORE_LOSS,
+    NO_STARVATION,
+    excess_losses,
+    excess_waits,
+    longest_allowed,
+)
 from gridtune.optimize.search_space.cases import summed_up
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
@@ -76,8 +84,16 @@ class RunTable:
     def task(self, place: Place, configuration: Configuration) -> Task:
         """The run at a place of a configuration; the baseline's sets nothing."""
         case = self._cases[place.case]
-        values = {} if place.name == UNSET else configuration
-        return Task(case.scenario, values, case.seed, place.replication)
+        if place.name == UNSET:
+            return Task(case.scenario, {}, case.seed, place.replication)
+        return Task(case.scenario, configuration, case.seed, place.replication, self._patience(place))
+
+    def _patience(self, place: Place) -> float:
+        """The wait (s) far beyond what the guard against starvation allows; infinite without that guard."""
+        longest = self._known.get(place._replace(name=UNSET), {}).get(LONGEST, nan)
+        if not self._waits or not isfinite(longest):
+            return inf
+        return HOPELESS * longest_allowed(longest, self.settings.scenario.spec.searching.starvation)
 
     def had(self, configuration: Configuration, first: int = 0, among: Container[Place] | None = None) -> int:
         """Replications in a row that a configuration has in every case, of all known runs or some."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from math import isfinite, nan, sqrt
+from math import inf, isfinite, nan, sqrt
 from typing import Any, TypeVar
 
 from gridtune.model.metrics.registry import LOGGED_METRICS, METRICS, Metric, definition
@@ -58,12 +58,14 @@ class Task:
         scenario: what to run.
         values: to set in it, by path.
         seed, replication: of the random numbers.
+        patience: the wait of a mandatory job after which the run is given up, s.
     """
 
     scenario: Scenario
     values: Mapping[str, Any]
     seed: int
     replication: int
+    patience: float = inf
 
     def resolved(self) -> Scenario:
         """The scenario with the values set.
@@ -75,11 +77,13 @@ class Task:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Without what is derived: policies from plugin files cannot be pickled, they are read again.
-        return _task, (self.scenario.parts, dict(self.values), self.seed, self.replication)
+        return _task, (self.scenario.parts, dict(self.values), self.seed, self.replication, self.patience)
 
 
-def _task(parts: tuple[Any, ...], values: dict[str, Any], seed: int, replication: int) -> Task:
-    return Task(Scenario(*parts), values, seed, replication)
+def _task(
+    parts: tuple[Any, ...], values: dict[str, Any], seed: int, replication: int, patience: float
+) -> Task:
+    return Task(Scenario(*parts), values, seed, replication, patience)
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ class Summary:
 
 def metrics_of(task: Task) -> Metrics:
     """What a worker does by default: simulate, and keep the metrics."""
-    return simulate(task.resolved(), task.seed, task.replication).metrics
+    return simulate(task.resolved(), task.seed, task.replication, patience=task.patience).metrics
 
 
 def replicate(

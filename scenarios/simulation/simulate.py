@@ -71,14 +71,22 @@ def furnish(grid: Grid, scenario: Scenario, spec: ScenarioSpec) -> None:
         system.build(grid, spec)
 
 
-def simulate(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_events: bool = False) -> Run:
-    """Build a scenario, run it to its end and sum it up; see `build`."""
+def simulate(
+    scenario: Scenario,
+    seed: int = 1,
+    replication: int = 0,
+    *,
+    keep_events: bool = False,
+    patience: float = inf,
+) -> Run:
+    """Build a scenario, run it to its end and sum it up; see `build` and, for `patience`, `Grid.run`."""
     with (
         without_garbage_collection(),  # until the grid is closed: then it has only the jobs left to walk
         guarded() if scenario.document.get("plugins") else nullcontext(),
         build(scenario, seed, replication, keep_events=keep_events) as grid,
     ):
         try:
+            grid.patience = patience
             grid.run()
         except (TypeError, AttributeError, LookupError, ValueError, ArithmeticError) as error:
             _blame(scenario, error)
