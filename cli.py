@@ -287,7 +287,7 @@ def sensitivity(
 ) -> None:
     """Show which parameters matter for which objective.
 
-    Of a search its evaluations are analysed; of a scenario the simulator is run.
+    Of a search, its configurations are analysed; a scenario is simulated.
 
     Example: gridtune sensitivity dirac/search --samples 10 --plot effects.png
     """

@@ -124,7 +124,7 @@ class SearchConfig(BaseModel):
     @property
     def ends(self) -> str:
         """Where the search ends, in words."""
-        parts = [counted(self.configurations, "evaluation")] if self.counted else []
+        parts = [counted(self.configurations, "configuration")] if self.counted else []
         parts += [] if self.runs is None else [counted(self.runs, "run")]
         parts += [] if self.seconds is None else [f"{self.seconds:g} s"]
         return " or ".join([*parts, *(["until nothing changes"] if self.converged else [])])

@@ -267,6 +267,12 @@ def test_trials_have_optunas_columns_and_the_times_of_the_search(study):
     assert list(trials.columns) == list(study.to_optuna().trials_dataframe().columns)
     assert (trials["duration"] > pd.Timedelta(0)).all()
     assert trials["datetime_complete"].nunique() == len(trials)
+    ordered = trials.sort_values("datetime_complete")
+    one_process = (
+        ordered["datetime_start"].iloc[1:].to_numpy() >= ordered["datetime_complete"].iloc[:-1].to_numpy()
+    )
+    assert one_process.all()
+    assert study.trials_dataframe(attrs=("number",)).columns.tolist() == ["number"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         bars = optuna.visualization.matplotlib.plot_timeline(study.to_optuna()).patches

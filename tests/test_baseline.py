@@ -238,7 +238,7 @@ def test_a_change_in_words_has_its_interval_from_the_smaller_to_the_larger():
 def test_what_changes_is_told_by_all_runs_where_these_can_tell():
     found = front(noisy_search())
     one, other = found.members[:2]
-    told = [change for change in between(found, one, other) if change.difference.verdict != "equal"]
+    told = [change for change in between(found, one, other) if not change.difference.equal]
     assert told
     for change in told:
         known = found.posterior.difference(other.number, one.number, change.metric)

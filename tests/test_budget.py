@@ -188,4 +188,4 @@ def test_a_budget_of_nothing_is_refused(wrong, message):
 
 
 def test_one_run_is_no_runs():
-    assert SearchConfig.of(budget=1, runs=1).ends == "1 evaluation or 1 run"
+    assert SearchConfig.of(budget=1, runs=1).ends == "1 configuration or 1 run"

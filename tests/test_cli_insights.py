@@ -88,11 +88,11 @@ def test_explain_answers_in_words_and_in_json(study):
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
     assert (found["number"], found["on_front"], found["replications"]) == (number, True, 2)
-    assert [change["metric"] for change in found["against_default"]] == [
+    assert [change["metric"] for change in found["against_baseline"]] == [
         "unhappy_users", "unfairness", "completed",
     ]  # fmt: skip
     validated = last["validation_replications"]
-    assert all(change["difference"]["pairs"] == validated > 1 for change in found["against_default"])
+    assert all(change["difference"]["pairs"] == validated > 1 for change in found["against_baseline"])
     assert {setting["path"] for setting in found["settings"]} >= {"client.dispatch"}
 
 

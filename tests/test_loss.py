@@ -243,7 +243,7 @@ def test_rounding_noise_dominates_nothing():
     fair = Objective("unfairness", "minimize", "", METRICS["unfairness"].resolution)
     rows = [{"unfairness": Estimate(value, None, (value,))} for value in (4e-17, 0.0, 0.2)]
     assert non_dominated(costs(rows, [fair])) == [0, 1]
-    assert difference((4e-17, 0.1), (0.0, 0.1), fair.resolution).verdict == "equal"
+    assert difference((4e-17, 0.1), (0.0, 0.1), fair.resolution).equal
 
 
 def test_metrics_get_the_resolution_of_their_unit_unless_they_have_their_own():

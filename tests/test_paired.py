@@ -50,22 +50,13 @@ def test_gaps_below_the_resolution_or_rounding_are_none():
     assert difference((1.0, 2.0 + 1e-9), (0.0, 1.0)).standard_error > 0
 
 
-def test_verdicts_have_words():
-    def word(confidence, tests=1):
-        found = Difference(-0.5, 0.1, -1.0, 0.0, confidence, 4)
-        assert tests != 1 or found.verdict == found.corrected()
-        return found.corrected(tests)
-
-    assert [word(x) for x in (1.0, 0.991, 0.99, 0.989, 0.91, 0.9, 0.899, 0.5, 0.0)] == [
-        "clearly", "clearly", "clearly", "probably", "probably", "probably", "unsure", "unsure", "unsure",
-    ]  # fmt: skip
-    assert [word(0.995, tests) for tests in (2, 3, 19, 21)] == ["clearly", "probably", "probably", "unsure"]
-    assert Difference(0.0, 0.0, 0.0, 0.0, 0.0, 4).verdict == "equal"
-    assert Difference(0.0, None, None, None, None, 1).verdict == "equal"
-    assert Difference(0.0, 0.5, -1.0, 1.0, 0.0, 4).verdict == "unsure"
+def test_a_difference_in_json_has_its_interval_and_p_value():
     once = Difference(0.5, None, None, None, None, 1)
-    assert once.verdict == "unknown"
     assert once.as_json() == {
-        "mean": 0.5, "standard_error": None, "low": None, "high": None, "confidence": None, "pairs": 1,
-        "verdict": "unknown",
+        "mean": 0.5, "standard_error": None, "low": None, "high": None, "p_value": None, "pairs": 1,
     }  # fmt: skip
+    assert Difference(-0.5, 0.1, -1.0, 0.0, 0.75, 4).as_json()["p_value"] == 0.25
+    assert Difference(0.0, 0.0, 0.0, 0.0, 0.0, 4).equal
+    assert Difference(0.0, None, None, None, None, 1).equal
+    assert not Difference(0.0, 0.5, -1.0, 1.0, 0.0, 4).equal
+    assert not once.equal

@@ -281,7 +281,7 @@ def test_differences_below_the_resolution_are_none_where_there_is_no_noise():
     for resolution, none in ((0.0, False), (0.5, True)):
         objectives = (OBJECTIVES[0], replace(OBJECTIVES[1], resolution=resolution))
         found = posterior(evaluations(values, known), objectives)
-        assert (found.difference(9, 0, objectives[1]).verdict == "equal") == none
+        assert (found.difference(9, 0, objectives[1]).equal) == none
         assert abs(found.difference(29, 0, objectives[1]).mean) == pytest.approx(1.0)
 
 

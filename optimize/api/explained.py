@@ -52,9 +52,9 @@ class Explained:
 
         `start` and `to` are estimated means, as on the front, or else means over common validation runs.
         `difference` is `to` minus `start`, `low` and `high` its 95 % interval, all in the `unit` of the
-        metric. `better` says whether that is good. `verdict` says how certain it is: `equal`, `clearly`
-        (99 %), `probably` (90 %), `unsure` or `unknown` (one run). Where the interval holds 0, the
-        difference is not significant.
+        metric. `better` says whether that is good, `significant` whether the interval leaves 0 out,
+        `p_value` (two-sided) how likely chance alone would make so great a difference. Of one run, `low`,
+        `high` and `p_value` are nan.
 
         Example:
             >>> why.changes.index.tolist()
@@ -89,11 +89,11 @@ class Explained:
 
 
 def _table(index: list[str], rows: list[tuple[Any, ...]]) -> pd.DataFrame:
-    columns = ["start", "to", "difference", "low", "high", "better", "verdict", "unit"]
+    columns = ["start", "to", "difference", "low", "high", "better", "significant", "p_value", "unit"]
     return pd.DataFrame(rows, columns=[*index, *columns]).set_index(index)
 
 
 def _change(one: Change) -> tuple[Any, ...]:
     gap = one.difference
-    bounds = (nan if bound is None else bound for bound in (gap.low, gap.high))
-    return one.start, one.to, gap.mean, *bounds, one.better, gap.verdict, one.metric.unit
+    low, high, p_value = (nan if one is None else one for one in (gap.low, gap.high, gap.p_value))
+    return one.start, one.to, gap.mean, low, high, one.better, one.beyond_noise, p_value, one.metric.unit

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -48,7 +48,7 @@ class Study:
 
     Attributes:
         settings: the settings of the search: scenario, search space, objectives, sampler, seed, constraints.
-        archive: every evaluation, as records.
+        archive: every configuration and its estimates, as records.
         notes: notes of the search, or on the study as it was opened, a line each.
 
     Example:
@@ -65,7 +65,9 @@ class Study:
 
     @property
     def times(self) -> dict[int, tuple[datetime, datetime]]:
-        """When each configuration was proposed, and its last run in the search ended, by number: local time.
+        """When a worker took up each configuration and when its last run in the search ended, by number.
+
+        Times are local, without a zone.
 
         Example:
             >>> len(study.times)
@@ -187,8 +189,8 @@ class Study:
 
         Returns:
             A study in memory with a trial for each configuration. Its values are the plain means of the runs
-            in the search, in the units of the objectives. A trial starts when its configuration is proposed,
-            and completes when its last run in the search ends.
+            in the search, in the units of the objectives. A trial starts when a worker takes up its
+            configuration, and completes when its last run in the search ends.
 
         Example:
             >>> len(study.to_optuna().trials)
@@ -199,8 +201,11 @@ class Study:
             made.study.add_trials(self._trials[number] for number in sorted(numbers))
         return made.study
 
-    def trials_dataframe(self) -> pd.DataFrame:
+    def trials_dataframe(self, **columns: Any) -> pd.DataFrame:
         """Make the data frame that `optuna.Study.trials_dataframe` makes.
+
+        Args:
+            **columns: `attrs` and `multi_index`, as in Optuna.
 
         Returns:
             A frame with a row for each configuration and Optuna's columns: `number`, `values_OBJECTIVE`
@@ -211,7 +216,7 @@ class Study:
             >>> "values_completed" in study.trials_dataframe().columns
             True
         """
-        return self.to_optuna().trials_dataframe()
+        return self.to_optuna().trials_dataframe(**columns)
 
     @cached_property
     def recommendations(self) -> pd.DataFrame:

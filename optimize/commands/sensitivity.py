@@ -121,7 +121,7 @@ def is_study(subject: str) -> bool:
 def _of_study(asked: SensitivityRequest) -> Sensitivity:
     for option in ("method", "samples", "replications", "jobs", "dask", "vary", "set"):
         if getattr(asked, option):
-            why = f"{asked.subject} is a study; its evaluations are not simulated again"
+            why = f"{asked.subject} is a study; its configurations are not simulated again"
             raise ScenarioError(f"--{option}: {why}")
     kept = load(asked.subject)
     known = {objective.name: objective for objective in kept.archive.objectives}

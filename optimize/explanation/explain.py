@@ -36,11 +36,11 @@ VALIDATED = 5  # validation runs per configuration where the front has none
 
 
 class Setting(NamedTuple):
-    """A parameter of a configuration; `default` is what the baseline has, None if it has no place there."""
+    """A parameter of a configuration; `baseline` is what the baseline has, None if it has no place there."""
 
     path: str
     value: Value
-    default: Value | None
+    baseline: Value | None
     unit: str
     meaning: str
 
@@ -130,7 +130,7 @@ class Explanation:
             "on_front": row.on_front,
             "probability_non_dominated": row.front.chance(row.stand) if self.member else None,
             "settings": [one._asdict() for one in self.settings],
-            "against_default": [one.as_json() for one in self.changes],
+            "against_baseline": [one.as_json() for one in self.changes],
             "other_metrics": [one.as_json() for one in self.other_changes],
             "dominated_by": self.dominated_by,
             "dominated_in_search": self.dominated_in_search,

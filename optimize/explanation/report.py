@@ -76,7 +76,7 @@ def _against_baseline(found: Explanation) -> Iterator[str]:
 
 def told_changes(changes: Sequence[Change], spaces: int = 0) -> Iterator[str]:
     """What a configuration gains, what it costs, and what cannot be told, a line each, indented."""
-    told = [one for one in changes if one.difference.verdict != "equal"]
+    told = [one for one in changes if not one.difference.equal]
     groups = {
         "gains": [one for one in told if one.significant and one.better],
         "costs": [one for one in told if one.significant and not one.better],
@@ -93,7 +93,7 @@ def _ablations(found: Explanation) -> Iterator[str]:
     if found.ablations is None:
         return
     if not found.ablations:
-        yield "Every setting is as in the scenario, so there is nothing to reset."
+        yield "Every setting is as in the baseline, so there is nothing to reset."
         return
     yield "What its settings do: each reset alone to the baseline"
     for one in found.ablations:
@@ -115,9 +115,9 @@ def _settings(found: Explanation) -> Iterator[str]:
         yield "It sets"
     for one in found.settings:
         unit = f" {one.unit}" if one.unit else ""
-        default = "as in the scenario" if one.value == one.default else f"scenario: {setting(one.default)}"
+        before = "as in the baseline" if one.value == one.baseline else f"baseline: {setting(one.baseline)}"
         text = f": {one.meaning}" if one.meaning else ""
-        yield f"  {one.path} = {setting(one.value)}{unit} ({default}){text}"
+        yield f"  {one.path} = {setting(one.value)}{unit} ({before}){text}"
 
 
 def _around(found: Explanation) -> Iterator[str]:

@@ -18,6 +18,7 @@ from gridtune.optimize.replication.guards import failing
 
 WIDER = 1.1  # times the half-interval of the paired test, at which the posterior says less than that test
 ENOUGH = 5  # runs of two configurations, after which what was equal in all of them is called the same
+DOUBT = 0.01  # over all metrics: p-value of the differences that are shown of others than objectives
 OTHERS = 5  # metrics beside the objectives that are shown
 IDLE = {"events"}  # metrics that say nothing about a policy
 
@@ -45,7 +46,11 @@ def other_changes(objectives: Sequence[Objective], start: Runs, to: Runs) -> tup
         for name, one in meanings.items()
     ]
     found = changes(others, start, to)
-    clear = [one for one in found if one.difference.corrected(len(found)) == "clearly"]
+    clear = [
+        one
+        for one in found
+        if one.difference.p_value is not None and one.difference.p_value * len(found) <= DOUBT
+    ]
     return tuple(sorted(clear, key=lambda one: (-one.relative, one.metric.name))[:OTHERS])
 
 
@@ -92,7 +97,7 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
         name = objective.name
         one = change(objective, before[name].values, after[name].values)
         gap = one.difference
-        same = gap.verdict == "equal" and gap.pairs >= ENOUGH
+        same = gap.equal and gap.pairs >= ENOUGH
         if posterior is not None and not (same and (both or _same_in_all_runs(start, to, name))):
             apart = front.value(to.number, objective) - front.value(start.number, objective)
             model = posterior.difference(to.number, start.number, objective, gap.pairs, apart)

@@ -12,9 +12,6 @@ from scipy.special import stdtr, stdtrit
 from gridtune.model.metrics.labels import label
 from gridtune.scenarios.execution.replicate import Summary
 
-Verdict = Literal["equal", "clearly", "probably", "unsure", "unknown"]
-
-CLEARLY, PROBABLY = 0.99, 0.90  # two-sided confidence that a difference has its sign
 INTERVAL = 0.95
 ROUNDING = 1e-12  # of the values: differences below are none
 
@@ -85,22 +82,20 @@ class Difference:
         return min(half, abs(self.mean)) if self.low * self.high > 0 else half
 
     @property
-    def verdict(self) -> Verdict:
-        """`equal` in every pair, `clearly` or `probably` different, `unsure`, or `unknown` from one pair."""
-        return self.corrected()
+    def equal(self) -> bool:
+        """Whether the values are equal in every pair."""
+        return self.mean == 0 and not self.standard_error
 
-    def corrected(self, tests: int = 1) -> Verdict:
-        """The verdict if this is one of several tests (Bonferroni)."""
-        if self.mean == 0 and not self.standard_error:
-            return "equal"
-        if self.confidence is None:
-            return "unknown"
-        p = (1 - self.confidence) * tests
-        return "clearly" if p <= 1 - CLEARLY else "probably" if p <= 1 - PROBABLY else "unsure"
+    @property
+    def p_value(self) -> float | None:
+        """Two-sided, against no difference; None of a single pair."""
+        return None if self.confidence is None else 1 - self.confidence
 
     def as_json(self) -> dict[str, Any]:
         """For JSON."""
-        return asdict(self) | {"verdict": self.verdict}
+        known = asdict(self)
+        del known["confidence"]
+        return known | {"p_value": self.p_value}
 
 
 def difference(to: Sequence[float], start: Sequence[float], step: float = 0.0) -> Difference:
@@ -139,7 +134,7 @@ class Change:
     difference: Difference  # `to` minus `start`
 
     def __repr__(self) -> str:
-        return f"Change({self.metric.name!r}, {self.start:.6g} to {self.to:.6g}: {self.difference.verdict})"
+        return f"Change({self.metric.name!r}, {self.start:.6g} to {self.to:.6g})"
 
     @property
     def better(self) -> bool:
@@ -172,5 +167,6 @@ class Change:
             "from": self.start,
             "to": self.to,
             "better": self.better if self.difference.mean else None,
+            "significant": None if self.difference.half is None else self.significant,
             "difference": self.difference.as_json(),
         }

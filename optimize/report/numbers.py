@@ -103,7 +103,7 @@ def with_half(value: float, half: float | None, metric: Objective) -> str:
 def in_words(one: Change) -> str:
     """A change of a metric with its interval, all in one unit: `wait lower by 3.2 min (1.1 to 5.3)`."""
     gap, name = one.difference, metric_label(one.metric)
-    if gap.verdict == "equal":
+    if gap.equal:
         return f"{name} the same"
     way, values, remark = "higher" if gap.mean > 0 else "lower", [abs(gap.mean)], ""
     if gap.low is None or gap.high is None:

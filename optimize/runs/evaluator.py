@@ -73,11 +73,14 @@ class Evaluator:
 
         One that the study has keeps its number; others get consecutive ones behind these.
         """
-        first, began = len(self.known), datetime.now()
+        first, began, ended = len(self.known), datetime.now(), list[datetime]()
         finished: dict[int, tuple[Configuration, Failure | None, datetime, datetime]] = {}
         replications = range(self.settings.replications)
         for outcome in self._run(configurations, [replications] * len(configurations), stop):
-            finished[outcome.index] = configurations[outcome.index], outcome.failure, began, datetime.now()
+            free = min(outcome.index - self._pool.jobs, len(ended) - 1)  # whose worker it took over
+            start, end = began if free < 0 else ended[free], datetime.now()
+            ended.append(end)
+            finished[outcome.index] = configurations[outcome.index], outcome.failure, start, end
             while (at := len(self.known) - first) in finished:
                 self._keep(*finished.pop(at))
         for at in sorted(finished):

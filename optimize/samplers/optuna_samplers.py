@@ -137,7 +137,7 @@ class OptunaGenetic(GeneticSampler, OptunaSampler):
         super().learn([worst if one is None else one for one in results], broken)
 
 
-@register("nsga2", "NSGA-II (Optuna): for 1,000 evaluations and more")
+@register("nsga2", "NSGA-II (Optuna): for 1,000 configurations and more")
 class Nsga2(OptunaGenetic):
     """NSGA-II."""
 
