@@ -38,7 +38,7 @@ Limit = Annotated[Annotated[float, Field(ge=1)] | Literal["none"], BeforeValidat
 class QuotaSpec(Table):
     """What the jobs of each user, and of each group, may be that run at once; others wait."""
 
-    user_running: Limit = number(NO_LIMIT, "count", "jobs of one user")
+    user_running: Limit = number(NO_LIMIT, "count", "jobs of one user that may run at once")
     user_slots: Limit = number(
         NO_LIMIT, "count", "slots that the jobs of one user hold together; wider jobs are refused"
     )
@@ -50,7 +50,7 @@ class QuotaSpec(Table):
         gt=0,
         le=1,
     )
-    group_running: Limit = number(NO_LIMIT, "count", "jobs of one group")
+    group_running: Limit = number(NO_LIMIT, "count", "jobs of one group that may run at once")
     group_slots: Limit = number(
         NO_LIMIT, "count", "slots that the jobs of one group hold together; wider jobs are refused"
     )

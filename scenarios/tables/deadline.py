@@ -31,7 +31,7 @@ class ServerSpec(Switchable):
         description="[[site]] that lends its nodes to them, one slot to each; left out, they have their own",
     )
     lease: LeaseSpec | None = Field(
-        default=None, description="they stand on nodes of `site` as jobs, for a time; left out, for good"
+        default=None, description="how long servers run inside jobs of `site`; they run for ever without it"
     )
     parent: str = Field(
         default=MASTER, description="[[local_agent]] that they report to, or master-agent, in a hierarchy"
@@ -55,8 +55,10 @@ class ServerSpec(Switchable):
         default_factory=dict,
         description="link of the clients of each workload to each of these servers, in place of `bandwidth`",
     )
-    memory: EndlessLaw = number(float("inf"), "bytes", "bytes of memory", validate_default=True)
-    disk: EndlessLaw = number(float("inf"), "bytes", "bytes of disk space", validate_default=True)
+    memory: EndlessLaw = number(float("inf"), "bytes", "memory of a server, in bytes", validate_default=True)
+    disk: EndlessLaw = number(
+        float("inf"), "bytes", "disk space of a server, in bytes", validate_default=True
+    )
     software: list[str] = Field(default_factory=list, description="software that is installed on them")
 
     @model_validator(mode="after")

@@ -33,9 +33,9 @@ class TransferSpec(Switchable):
 
     name: Name = "transfer"
     site: str = Field(description="name of the site from or to which they go")
-    size: Law = number(..., "bytes", "bytes of each transfer")
+    size: Law = number(..., "bytes", "size of a transfer, in bytes")
     interval: Law = number(..., "s", "s between the beginnings of two; the first begins after one")
-    count: int = number(1, "count", "transfers", ge=1)
+    count: int = number(1, "count", "number of transfers, one after the other", ge=1)
 
 
 class RecordSpec(Table):

@@ -22,13 +22,13 @@ class SedSpec(Switchable):
     """A group of servers that differ in what is drawn only."""
 
     name: Name = "sed"
-    count: int = number(..., "count", "servers", ge=1)
+    count: int = number(..., "count", "number of servers of this kind", ge=1)
     site: str | None = Field(
         default=None,
         description="[[site]] that lends its nodes to them, one slot to each; left out, they have their own",
     )
     lease: LeaseSpec | None = Field(
-        default=None, description="they stand on nodes of `site` as jobs, for a time; left out, for good"
+        default=None, description="how long servers run inside jobs of `site`; they run for ever without it"
     )
     parent: str = Field(default=MASTER, description="[[local_agent]] that they report to, or master-agent")
     services: list[str] = Field(default_factory=list, description="services that they offer; none for all")
@@ -98,7 +98,9 @@ class LocalAgentSpec(Switchable):
     """A local agent of a tree that is written out; servers and agents name their parent."""
 
     name: Name
-    parent: str = Field(default=MASTER, description="another [[local_agent]], or master-agent")
+    parent: str = Field(
+        default=MASTER, description="agent above it: the name of another [[local_agent]], or master-agent"
+    )
     latency: float | None = number(
         None, "s", "s that a message to or from those below takes; network's if left out", ge=0
     )

@@ -34,7 +34,7 @@ class MiddlewareSpec(Switchable):
     migration_period: float = number(300.0, "s", "push: s between two looks at tasks that may migrate", gt=0)
     matching: policy_of("matching") = Field(default_factory=RoundRobin)  # type: ignore[valid-type]
     queues: Literal["group", "user", "all"] = Field(
-        default="group", description="pull, pilot: whose tasks share a job queue of the match-maker"
+        default="group", description="under pull and pilot: whose tasks share a queue of the match-maker"
     )
     availability_epsilon: float = number(
         0.3, "ratio", "pull, pilot: ratio of waiting tasks to slots below which a site is available", gt=0

@@ -232,7 +232,7 @@ class LifeFields(Table):
         5, "count", "how often a job whose node failed runs again before it is lost (Slurm: 5)", ge=0
     )
     reservation: Several[ReservationSpec] = Field(
-        default_factory=list, description="advance reservations and maintenance"
+        default_factory=list, description="advance reservations, and times of maintenance"
     )
     power: PowerSpec | None = Field(
         default=None, description="electrical power of its nodes; left out, it is not counted"

@@ -40,7 +40,9 @@ class SessionSpec(Table):
 
     users: int = number(1, "count", "sessions; each has its own workers", ge=1)
     gap: Law = number(Constant(value=0.0), "s", "s from one session's opening to the next")
-    reconstructions: int = number(1, "count", "reconstructions of each session", ge=1)
+    reconstructions: int = number(
+        1, "count", "number of reconstructions that a user asks for in a session", ge=1
+    )
     renewed: float = number(
         1.0, "0 to 1", "share of the slices that reconstructions after the first renew", gt=0, le=1
     )

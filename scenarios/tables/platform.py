@@ -20,7 +20,7 @@ OBSERVED = "peak_concurrent_if_started_at_submit"
 class ClassSpec(Table):
     """A kind of node."""
 
-    speed: float = number(..., "work/s", "work per s (NCU/s)", gt=0)
+    speed: float = number(..., "work/s", "work that a node of this kind does per s (NCU/s)", gt=0)
     weight: float = number(1.0, "none", "weight of the kind among the nodes", gt=0)
 
 
@@ -43,7 +43,7 @@ class PlatformSpec(VresFields):
     """
 
     prefix: str = Field(default="site", description="sites are called site-000, site-001, …")
-    sites: int = number(..., "count", "sites", ge=1)
+    sites: int = number(..., "count", "number of sites", ge=1)
     nodes: Law = number(..., "count", "slots of each site, rounded, at least 1")
     observed: str | None = Field(
         default=None,
@@ -52,7 +52,7 @@ class PlatformSpec(VresFields):
     )
     scale: float = number(1.0, "ratio", "factor on the slots of each site", gt=0)
     node_class: Several[ClassSpec] = Field(
-        default_factory=lambda: [ClassSpec(speed=1.0)], description="kinds of nodes"
+        default_factory=lambda: [ClassSpec(speed=1.0)], description="kinds of nodes that the sites have"
     )
     population: int | None = number(
         None, "count", "nodes from which those of the sites are drawn; as many as needed", ge=1

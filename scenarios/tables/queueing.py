@@ -12,7 +12,7 @@ from gridtune.scenarios.fields.table import Switchable, number
 class QueueingSpec(Switchable):
     """An M/M/c queue (RR-5576, section 6.1)."""
 
-    servers: int = number(4, "count", "servers (c)", ge=1)
+    servers: int = number(4, "count", "number of servers (c) that serve the queue", ge=1)
     load: float = number(0.8, "ratio", "arrival rate times mean service time over c", gt=0)
     mean_service: float = number(4.0, "s", "s of service on average", gt=0)
     customers: int = number(100_000, "count", "customers of one run, which starts empty", ge=1)

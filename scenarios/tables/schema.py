@@ -57,8 +57,8 @@ class ScenarioSpec(Table):
 
     endless = frozenset({"step_length"})  # a run in one step
 
-    title: str = Field(description="one line")
-    source: str = Field(default="", description="paper and section")
+    title: str = Field(description="what the scenario is about, in one line")
+    source: str = Field(default="", description="paper and section that it follows")
     description: str = Field(default="", description="what it is about, in some sentences")
     plugins: list[str] = Field(
         default_factory=list, description="Python files that register further policies and metrics"

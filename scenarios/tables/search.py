@@ -88,7 +88,9 @@ class SearchSpec(Table):
     """
 
     objectives: list[str] = Field(
-        default=["unhappy_users", "unfairness", "completed"], min_length=1, description="metrics to trade off"
+        default=["unhappy_users", "unfairness", "completed"],
+        min_length=1,
+        description="metrics that the search improves",
     )
     require: list[Annotated[str, AfterValidator(requirement)]] = Field(
         default_factory=list, description="constraints, e.g. `utilisation>=0.8`, on the mean of any metric"

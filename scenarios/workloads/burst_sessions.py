@@ -36,7 +36,7 @@ class BurstSessions(SessionWorkload):
         "a small generated workload",
     )
     gap: float = number(300.0, "s", "s; longest pause between two jobs of a burst", ge=0)
-    max_requests: int = number(1000, "count", "requests of a session", ge=1)
+    max_requests: int = number(1000, "count", "number of requests of a session, at most", ge=1)
     mandatory_share: float = number(
         0.25, "0 to 1", "mandatory share of the requests of a session", ge=0, le=1
     )

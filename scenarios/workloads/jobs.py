@@ -201,13 +201,13 @@ class GeneratedJobs(JobWorkload):
     """Jobs drawn from laws."""
 
     kind: Literal["generated"]
-    count: int = number(..., "count", "jobs", ge=1)
+    count: int = number(..., "count", "number of jobs", ge=1)
     interval: Law = number(..., "s", "s between two submissions; exponential for Poisson arrivals")
     runtime: Law = number(..., "s", "s at speed 1, or length in NCU where speeds are in NCU/s")
     promise: Law = number(Constant(value=1.0), "ratio", "promised over actual run time")
     processors: Law = number(Constant(value=1.0), "count", "slots of each job, rounded up")
     users: int = number(1, "count", "owners, among whom the jobs are drawn evenly", ge=1)
-    group: str = Field(default="", description="group of the owners")
+    group: str = Field(default="", description="name of the group of the owners")
 
     def tasks(self, streams: Streams) -> Iterator[Task]:
         """The first job is submitted after the first interval."""
@@ -238,10 +238,10 @@ class Campaign(JobWorkload):
 
     kind: Literal["campaign"]
     user: str | None = Field(default=None, description="owner; the name of the campaign if left out")
-    count: int = number(..., "count", "jobs", ge=1)
+    count: int = number(..., "count", "number of jobs", ge=1)
     submit: float = number(0.0, "s", "s at which they come", ge=0)
     runtime: Law = number(..., "s", "s at speed 1, or length in NCU where speeds are in NCU/s")
-    processors: int = number(1, "count", "slots of each job", ge=1)
+    processors: int = number(1, "count", "slots that each job needs", ge=1)
     role: str = Field(
         default="best-effort", description="what its jobs are called in results (column `kind`)"
     )

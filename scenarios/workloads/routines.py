@@ -38,7 +38,7 @@ class BenchmarkSpec(Table):
     sizes: list[float] = number(
         ..., "none", "parameters n at which the routine is run", min_length=1, bounds={"exclusiveMinimum": 0}
     )
-    repeats: int = number(1, "count", "runs at each size", ge=1)
+    repeats: int = number(1, "count", "number of runs at each size", ge=1)
     noise: float = number(0.0, "ratio", "relative deviation of measured times", ge=0, le=0.5)
     degree: int = number(3, "none", "degree of the polynomial that is fitted to the times", ge=0, le=8)
 
@@ -58,7 +58,7 @@ class RoutineTasks(GeneratedTasks):
     """
 
     kind: Literal["routine-tasks"]
-    count: int = number(..., "count", "calls", ge=1)
+    count: int = number(..., "count", "number of calls", ge=1)
     window: float = number(0.0, "s", "s over which they arrive; 0: all at once", ge=0)
     users: int = number(10, "count", "owners, to whom calls are dealt in turn", ge=1)
     size: PositiveLaw = number(..., "none", "parameter n of a call")

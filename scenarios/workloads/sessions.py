@@ -92,7 +92,7 @@ class RegularSessions(GeneratedSessions):
     """Users that enter one after the other at a constant interval (RR-7959, sections 5.1.1 to 5.1.3)."""
 
     kind: Literal["regular"]
-    count: int = number(..., "count", "users", ge=1)
+    count: int = number(..., "count", "number of users", ge=1)
     interval: float = number(0.0, "s", "s between two entries", ge=0)
 
     def entries(self, rng: np.random.Generator) -> Sequence[float]:
@@ -121,8 +121,8 @@ class PoissonSessions(GeneratedSessions):
     """Users that enter independently of each other."""
 
     kind: Literal["poisson"]
-    count: int = number(..., "count", "users", ge=1)
-    rate: float = number(..., "1/s", "users per s", gt=0)
+    count: int = number(..., "count", "number of users", ge=1)
+    rate: float = number(..., "1/s", "users that arrive per s, on average", gt=0)
 
     def entries(self, rng: np.random.Generator) -> Sequence[float]:
         """Sums of exponential gaps."""
@@ -132,10 +132,10 @@ class PoissonSessions(GeneratedSessions):
 class SessionEntry(Table):
     """One session of a list."""
 
-    user: str = Field(description="name")
+    user: str = Field(description="name of the user")
     arrival: float = number(..., "s", "s at which the user enters", ge=0)
     deadline: float = number(..., "s", "s after the user's entry", gt=0)
-    n_min: int = number(..., "count", "mandatory requests", ge=0)
+    n_min: int = number(..., "count", "number of mandatory requests", ge=0)
     n_max: int = number(..., "count", "requests in all that are useful", ge=1)
     runtime: float = number(..., "s", "s of each request at speed 1", gt=0)
 
@@ -150,7 +150,7 @@ class ListedSessions(SessionWorkload):
     """Sessions that are written out one by one, here or in a CSV file with a header of the same names."""
 
     kind: Literal["session-list"]
-    session: list[SessionEntry] = Field(default_factory=list, description="the sessions")
+    session: list[SessionEntry] = Field(default_factory=list, description="the sessions, one after the other")
     file: str = Field(default="", description="CSV file with further ones, beside the scenario")
 
     @model_validator(mode="after")

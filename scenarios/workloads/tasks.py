@@ -40,8 +40,8 @@ class Arrival(NamedTuple):
 class Levels(Table):
     """Whole numbers from low to high, each as likely."""
 
-    low: int = number(..., "none", "least priority")
-    high: int = number(..., "none", "greatest priority")
+    low: int = number(..., "none", "least priority that a task may have")
+    high: int = number(..., "none", "greatest priority that a task may have")
 
     @model_validator(mode="after")
     def _ordered(self) -> Levels:
@@ -57,8 +57,8 @@ class BySize(Table):
     first: Literal["small", "large"] = Field(
         default="small", description="which go first: a larger number wins"
     )
-    low: int = number(1, "none", "least priority")
-    high: int = number(10, "none", "greatest priority")
+    low: int = number(1, "none", "least priority that a task may have")
+    high: int = number(10, "none", "greatest priority that a task may have")
 
     @model_validator(mode="after")
     def _ordered(self) -> BySize:
@@ -99,7 +99,7 @@ class GeneratedTasks(TaskWorkload):
         Constant(value=5.0), "ratio", "deadline, relative to arrival, over the run time at speed 1"
     )
     input: Law = number(0.0, "bytes", "bytes sent to the server", validate_default=True)
-    output: Law = number(0.0, "bytes", "bytes sent back", validate_default=True)
+    output: Law = number(0.0, "bytes", "bytes that are sent back at the end", validate_default=True)
     memory: Law = number(0.0, "bytes", "bytes that a server must have", validate_default=True)
     disk: Law = number(0.0, "bytes", "bytes of disk space that a server must have", validate_default=True)
     software: str = Field(default="", description="software that a server must have")
@@ -137,7 +137,7 @@ class DrawnTasks(GeneratedTasks):
     """Tasks whose sizes are drawn and whose arrivals are spread evenly at random over a window."""
 
     kind: Literal["tasks"]
-    count: int = number(..., "count", "tasks", ge=1)
+    count: int = number(..., "count", "number of tasks", ge=1)
     window: float = number(0.0, "s", "s over which they arrive; 0: all at once", ge=0)
     users: int = number(10, "count", "owners, to whom tasks are dealt in turn", ge=1)
     runtime: Law = number(..., "s", "s of computation at speed 1")
@@ -162,7 +162,7 @@ class ListedTask(Table):
         ..., "s", "s of computation by server; no other server can do it", min_length=1
     )
     input: float = number(0.0, "bytes", "bytes sent to the server", ge=0)
-    output: float = number(0.0, "bytes", "bytes sent back", ge=0)
+    output: float = number(0.0, "bytes", "bytes that are sent back at the end", ge=0)
 
 
 class ListedTasks(TaskWorkload):
