@@ -32,8 +32,8 @@ class Front:
     Attributes:
         members: configurations that may be on the front, or break a constraint on validation seeds only (not
             when they were to be recommended); those that are on it first, then by their objectives.
-        on_front: those that keep the constraints, and are non-dominated with a probability of at least
-            `ON_FRONT` or have the best estimated mean of an objective; without probabilities by their means.
+        on_front: those that keep the constraints, and are non-dominated by their estimated means, or with a
+            probability of at least `ON_FRONT`.
         means: estimated means by number, an entry per objective, to be minimised: of members, the baseline,
             and all others that the posterior knows.
         same: number of the configuration that stands for another one, which gave the same in every run.
@@ -138,8 +138,7 @@ def _members(
     """The members of a front, and those on it, the best first; means (`rows`) decide without `chances`."""
     keep = sorted(one.number for one in rivals if keeps(one, archive.constraints))
     values = np.array([rows[number] for number in keep])
-    places = values.argmin(axis=0).tolist() if chances and keep else non_dominated(values)
-    best = {keep[k] for k in places}
+    best = {keep[k] for k in non_dominated(values)}
     on_front, others = [], []
     for one in sorted(rivals, key=lambda one: tuple(rows[one.number])):
         chance = chances.get(one.number, 0.0)
