@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from gridtune.model.agenda import OBSERVATION, Agenda
-from gridtune.model.endless import EVENTS, OFTEN, Watch, look_at_waits
+from gridtune.model.endless import EVENTS, OFTEN, Watch, waits_beyond
 from gridtune.model.garbage_collection import without_garbage_collection
 from gridtune.model.record import Record
 from gridtune.model.streams import Streams
@@ -32,7 +32,7 @@ class Grid(mesa.Model):
         agenda: the clock and what is to come.
         record: what happened.
         streams: random streams by purpose.
-        patience: wait of a mandatory job in s after which `run` is given up; infinite by default.
+        patience: wait of a mandatory job in s after which `run` ends; infinite by default.
         slots: number of places where a job can run, entered by the actors that own them.
         capacity: sum of their speeds: seconds of work at speed 1 that the grid can do in a second.
 
@@ -116,15 +116,15 @@ class Grid(mesa.Model):
 
         Raises:
             EndlessRunError: events go on, but no job gets on.
-            LongWaitError: a mandatory job waits for longer than `patience`.
         """
         watch = Watch(self.agenda, self.record, self.horizon)
         often = EVENTS if self.patience == inf else OFTEN
         with without_garbage_collection():
             fired = often
             while not self.agenda.run(self.horizon, often):
-                if self.patience < inf:
-                    look_at_waits(self.record, self.now, self.patience)
+                if self.patience < inf and waits_beyond(self.record, self.now, self.patience):
+                    self.horizon = self.now
+                    break
                 if fired % EVENTS == 0:
                     watch.look()
                 fired += often

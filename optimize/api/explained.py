@@ -54,7 +54,7 @@ class Explained:
         `difference` is `to` minus `start`, `low` and `high` its 95 % interval, all in the `unit` of the
         metric. `better` says whether that is good, `significant` whether the interval leaves 0 out,
         `p_value` (two-sided) how likely chance alone would make so great a difference. Of one run, `low`,
-        `high` and `p_value` are nan.
+        `high` and `p_value` are nan, and `significant` is None.
 
         Example:
             >>> why.changes.index.tolist()
@@ -95,5 +95,6 @@ def _table(index: list[str], rows: list[tuple[Any, ...]]) -> pd.DataFrame:
 
 def _change(one: Change) -> tuple[Any, ...]:
     gap = one.difference
+    significant = None if gap.half is None else one.significant
     low, high, p_value = (nan if one is None else one for one in (gap.low, gap.high, gap.p_value))
-    return one.start, one.to, gap.mean, low, high, one.better, one.beyond_noise, p_value, one.metric.unit
+    return one.start, one.to, gap.mean, low, high, one.better, significant, p_value, one.metric.unit

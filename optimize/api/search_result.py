@@ -65,9 +65,9 @@ class Study:
 
     @property
     def times(self) -> dict[int, tuple[datetime, datetime]]:
-        """When a worker took up each configuration and when its last run in the search ended, by number.
+        """About when a worker took up each configuration, and when its last run ended, by number.
 
-        Times are local, without a zone.
+        Runs of the search count. Times are local, without a zone.
 
         Example:
             >>> len(study.times)

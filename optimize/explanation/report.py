@@ -51,7 +51,7 @@ def _place(found: Explanation) -> Iterator[str]:
     rivals = found.dominated_by or found.dominated_in_search
     several = f"{len(rivals)} configurations:" if len(rivals) > 1 else "configuration"
     dominated = f"dominated by {several} {', '.join(map(str, rivals))}"
-    if found.dominated_by:
+    if found.dominated_by and not row.on_front:
         yield f"Not on the front: {source} it is {dominated}."
         return
     judged = found.member or (row.is_baseline and row.feasible)
@@ -59,8 +59,9 @@ def _place(found: Explanation) -> Iterator[str]:
     if row.stand != row.number:
         yield f"Gives the same as configuration {row.stand} in every replication."
     if row.on_front:
-        likely = "" if chance is None else f", with probability {chance:.2f}"
-        yield f"On the front: no other configuration dominates it {source}{likely}."
+        likely = "" if chance is None else f"; that none truly does has probability {chance:.2f}"
+        by = f"{source} it is {dominated}" if found.dominated_by else f"no other dominates it {source}"
+        yield f"On the front: {by}{likely}."
         return
     before = f"in the search it was {dominated}, " if rivals else ""
     at_all = "" if chance is None else f"; that none at all does has probability {chance:.2f}"

@@ -20,7 +20,7 @@ FAILURES = 0.1  # share of the mandatory jobs of a class that may fail beyond th
 WITHHELD = ("never_submitted", "abandoned", "dropped")
 ROUNDING = 1e-9  # differences below are none
 LONGEST = "waited_max"
-HOPELESS = 10  # times the longest wait that is allowed, after which a run is given up
+HOPELESS = 10  # times the longest wait that is allowed, after which a run ends
 CLASSES = (
     *(f"waited_p95.{kind}" for kind in ("size-", "length-", *LOGGED)),
     "waited_mean.worst-users",

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
-from gridtune.model.endless import LongWaitError
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.records.evaluations import EXCESS_WAIT, Objective
+from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.report import numbers
 from gridtune.optimize.report.frame import Row, rows
@@ -198,16 +197,13 @@ def _shorter(shapes: Iterable[list[str]]) -> list[list[str]]:
 def caveats(front: Front) -> list[str]:
     """How many configurations the guards exclude, why some failed, and why harm may have been missed."""
     told, rules = [], front.archive.constraints
-    given_up = [one for one in front.archive.failed if one.reason.startswith(LongWaitError.__name__)]
     for metric, (one, many, option) in GUARDS.items():
-        count = len(infeasible(front, [rule for rule in rules if rule.metric == metric]))
-        if count := count + len(given_up) * (metric == EXCESS_WAIT):
+        if count := len(infeasible(front, [rule for rule in rules if rule.metric == metric])):
             told.append(f"{count} {one if count == 1 else many} than the baseline (to admit: {option})")
     excluded = [f"Excluded: {', '.join(told)}"] if told else []
     if later := ", ".join(map(str, sorted(front.archive.broken))):
         excluded.append(f"Excluded in later checks (further seeds, replays of logs): {later}")
-    failures = [one for one in front.archive.failed if one not in given_up]
-    every = len(front.archive.failed) + len(front.archive.evaluations)
+    failures, every = front.archive.failed, len(front.archive.failed) + len(front.archive.evaluations)
     reasons = Counter(one.reason for one in failures).most_common(1)
     failed = [f"Failed: {len(failures)} of {every} configurations, e.g. {escaped(why)}" for why, _ in reasons]
     return [*excluded, *failed, *front.archive.remarks]

@@ -176,7 +176,8 @@ def harms_text(one: Recommendation, most: int | None = None) -> list[str]:
     kinds: dict[tuple[str, str], Harm] = {}
     for where, harm in every:
         kinds.setdefault((where, harm.metric.partition(".")[2] or harm.metric), harm)
-    longest = [harm for name in FIRST for _, harm in every if harm.metric == name]
+    usual = groups["by over 10 %"]
+    longest = [harm for name in FIRST for harm in usual if harm.metric == name]
     heads = [some[0] for some in groups.values() if some]
     order = [*longest, *heads, *kinds.values(), *(harm for _, harm in every)]
     named = set(list(dict.fromkeys(map(id, order)))[:most])

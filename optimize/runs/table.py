@@ -141,7 +141,9 @@ class RunTable:
         run = dict(self._known[place])
         # Where the baseline fails it loses everything that there is, and no configuration can lose more.
         baseline = self._known.get(place._replace(name=UNSET), run | {"lost_fraction": 1.0})
-        losses = excess_losses(run, baseline) if self._loss else {}
+        # What a run that ended early has left over is no loss; see `Task.patience`.
+        ended = run.get(LONGEST, 0.0) > self._patience(place)
+        losses = excess_losses(baseline if ended else run, baseline) if self._loss else {}
         if not self._waits:
             return run | losses
         bounds = self.settings.scenario.spec.searching.starvation

@@ -58,7 +58,7 @@ class Task:
         scenario: what to run.
         values: to set in it, by path.
         seed, replication: of the random numbers.
-        patience: the wait of a mandatory job after which the run is given up, s.
+        patience: the wait of a mandatory job after which the run ends, s.
     """
 
     scenario: Scenario
