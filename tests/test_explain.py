@@ -109,7 +109,7 @@ def test_a_configuration_is_compared_with_the_scenario_itself(kept):
         # The noise is common to all configurations, so it cancels (where the toy does not cut off below 0).
         assert change.difference.mean == pytest.approx(here[name] - base[name], abs=0.05)
     assert found.changes[2].better == (here["completed"] > base["completed"])
-    settings = {one.path: (one.value, one.default) for one in found.settings}
+    settings = {one.path: (one.value, one.baseline) for one in found.settings}
     assert settings["client.dispatch"] == ("legacy", "ethic")
     assert settings["sed.speed"] == (configuration.values["sed.speed"], 1.0)
 
@@ -224,7 +224,7 @@ def test_words_name_gains_prices_and_doubts(kept):
     text = told(explained(kept, configuration.number))
     for part in (
         f"Configuration {configuration.number}", "It sets",
-        "client.dispatch = legacy (scenario: ethic): legacy: Submit",
+        "client.dispatch = legacy (baseline: ethic): legacy: Submit",
         "Against the baseline", "gains: ", "costs: ", "in every run", "reset alone",
         "client.dispatch back to ethic, which takes client.n_submit with it", "simulations",
     ):  # fmt: skip

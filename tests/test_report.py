@@ -496,10 +496,12 @@ def test_what_was_tried_and_not_confirmed_is_named(refused, words):
 
 @pytest.mark.long
 def test_statistics_name_categories_that_are_not_on_the_front():
-    study = search(objectives=2, replications=2, validation=0)
+    path, study = "client.dispatch", search(objectives=2, replications=2, validation=0)
+    best = {one.number for one in front(study).on_front if one.values[path] == "ethic"}
+    left = tuple(one for one in study.evaluations if one.number not in best)
+    study = replace(study, evaluations=left)
     found = front(study)
     assert found.posterior is not None
-    path = "client.dispatch"
     assert {m.values[path] for m in found.on_front} == {"legacy"}
     ethic = [one.number for one in study.evaluations if one.values[path] == "ethic"]
     said = " ".join(statistics_text(found, 80).split())
