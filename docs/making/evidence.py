@@ -44,7 +44,7 @@ CLAIMED = "diet/[!a]* dirac/[!a]* egee/[!a]* cigri/[!a]* deadline/[!a]* batch/*"
 RUNS = "[!s]*/[!l]*"  # runs, but of the longest logs, which are not drawn; others are `search (long) NAME`
 LONG = "search?long*"  # (patterns have no spaces) where at least eight configurations were validated
 METRICS = ("model/metrics",)  # what waits mean, which no digest of jobs shows
-ARENAS = "search?dirac/*"
+SEARCHES = "search?*"
 LOGS = f"batch/* search?batch/* {LONG}"
 BENCH = "python -m tests.benchmarks."
 SIGNAL = "batch/replay cigri/search dirac/search egee/search federation/small federation/lcg-week"
@@ -97,7 +97,7 @@ MEASURED = (
     ),
     found(
         "search_quality.jsonl",
-        ARENAS,
+        SEARCHES,
         "search_quality stand-in 100",
         "search_quality stand-in 300",
         "search_quality stand-in 100 --alone",
@@ -116,7 +116,7 @@ MEASURED = (
         code=METRICS,
     ),
     found("recommended.jsonl", LONG, "recommended"),
-    found("inference.jsonl", ARENAS, "inference --rows docs/data/inference.jsonl"),
+    found("inference.jsonl", SEARCHES, "inference --rows docs/data/inference.jsonl"),
     found("estimates.jsonl", LONG, "estimates --rows docs/data/estimates.jsonl"),
     found("federation.json", LONG, "federation --work WORK --rows docs/data/federation.json"),
     found(
@@ -197,7 +197,7 @@ def drawn() -> list[Evidence]:
         if page.stem in SYSTEMS:
             results = (f"{page.stem}/*",)
         elif name in OF_SEARCHES:
-            results, code = (RUNS, LONG), (PLOTS, OF_SEARCHES[name])
+            results, code = (RUNS, SEARCHES), (PLOTS, OF_SEARCHES[name])
         for picture in pictures(page):
             program = "watch_picture.py" if picture.name == WATCH else f"figures.py {name}"
             path = picture.relative_to(DOCS).as_posix()
