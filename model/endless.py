@@ -20,10 +20,7 @@ class EndlessRunError(ValueError):
 def waits_beyond(record: Record, now: float, patience: float) -> bool:
     """Whether a mandatory job that has not started waits longer than `patience` (s) `now` (s)."""
     return any(
-        job.submit < now - patience
-        and job.state in (CREATED, QUEUED)
-        and job.mandatory
-        and now - job.submit - job.ran_before > patience
+        job.mandatory and job.state in (CREATED, QUEUED) and now - job.submit - job.ran_before > patience
         for job in record.jobs
     )
 

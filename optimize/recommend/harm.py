@@ -59,10 +59,10 @@ def harms(baseline: Runs, changed: Runs, objectives: Collection[str]) -> tuple[H
             continue
         first, second = zip(*pairs, strict=True)
         start, gap = sum(first) / len(first), difference(second, first)
-        if gap.confidence is None and len(before) > 1:  # else of a scenario without noise
+        if gap.p_value is None and len(before) > 1:  # else of a scenario without noise
             continue
         low, high = (gap.mean if bound is None else bound for bound in (gap.low, gap.high))
-        doubt = 0.0 if gap.confidence is None else (1 - gap.confidence) / 2
+        doubt = 0.0 if gap.p_value is None else gap.p_value / 2
         doubts.append(doubt if _worse(known, gap.mean) else 1.0)
         found.append(Harm(name, known.unit, start, start + gap.mean, low, high))
     certain = false_discovery_control(doubts) <= RATE if found else ()

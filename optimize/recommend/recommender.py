@@ -202,5 +202,6 @@ class Recommender:
 
     def _gained(self, one: Change, tests: int = 1) -> bool:
         """Whether an objective gets better, significantly (95 %) in the family of so many tests."""
-        sure = one.difference.confidence or 0.0
-        return one.better and (self._front.certain or (1 - sure) * tests <= 1 - INTERVAL)
+        p_value = one.difference.p_value
+        sure = p_value is not None and p_value * tests <= 1 - INTERVAL
+        return one.better and (self._front.certain or sure)
