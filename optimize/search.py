@@ -19,7 +19,7 @@ from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.guards import LONGEST, NO_MORE_LOSS, NO_STARVATION
 from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.runs import stored
-from gridtune.optimize.runs.evaluator import Evaluator
+from gridtune.optimize.runs.evaluator import Evaluator, with_users
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.search_space.baseline import baseline_of, starting_configurations
 from gridtune.optimize.search_space.cases import MEAN, cases_of, check_paths, share_of
@@ -34,7 +34,7 @@ from gridtune.optimize.validation import PAIR, Validation
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.log_noise import doubts, replay_weight, with_noise
-from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
+from gridtune.scenarios.execution.replicate import Metrics, Task
 from gridtune.scenarios.results.locks import begun_folder
 from gridtune.scenarios.workers.local_workers import interruptible
 from gridtune.scenarios.workers.pool import Pool
@@ -55,7 +55,7 @@ def search(
     jobs: int = 1,
     pool: Pool | None = None,
     progress: Progress | None = None,
-    work: Callable[[Task], Metrics] = metrics_of,
+    work: Callable[[Task], Metrics] = with_users,
     holding: ExitStack | None = None,
     **fields: Any,
 ) -> stored.SearchResult:
@@ -77,7 +77,7 @@ def search(
     where = config.storage or (config.out and config.out / JOURNAL)
     named = Path(scenario.name)
     name = config.study or (named.stem if named.suffix == ".toml" else scenario.name)
-    settings, notes = _settings(scenario, config, where, name, simulated=work is metrics_of)
+    settings, notes = _settings(scenario, config, where, name, simulated=work is with_users)
     progress = progress or Progress()
     with ExitStack() as own:
         if config.out is not None:

@@ -15,11 +15,11 @@ from gridtune.optimize.report.recommended import changed_values
 from tests.fronts import COMPLETED, UNFAIR, Told, archive, search
 
 BASE = (99.0, 101.0, 100.0, 102.0, 98.0)  # mean 100
-LESS = Difference(-2.0, 0.5, -3.0, -1.0, 0.99, 5)
-MORE = Difference(2.0, 0.5, 1.0, 3.0, 0.99, 5)
-UNSURE = Difference(-2.0, 2.0, -6.0, 2.0, 0.6, 5)
-SAME = Difference(0.0, 0.0, 0.0, 0.0, 0.0, 5)
-ALWAYS = Difference(-2.0, 0.0, -2.0, -2.0, 1.0, 5)
+LESS = Difference(-2.0, 0.5, -3.0, -1.0, 0.01, 5)
+MORE = Difference(2.0, 0.5, 1.0, 3.0, 0.01, 5)
+UNSURE = Difference(-2.0, 2.0, -6.0, 2.0, 0.4, 5)
+SAME = Difference(0.0, 0.0, 0.0, 0.0, 1.0, 5)
+ALWAYS = Difference(-2.0, 0.0, -2.0, -2.0, 0.0, 5)
 ONCE = Difference(-2.0, None, None, None, None, 1)
 
 
@@ -60,7 +60,7 @@ def test_more_may_be_better_in_a_class_as_over_all():
 
 def test_the_more_metrics_are_looked_at_the_surer_each_must_be():
     zeros, risen = (0.0,) * 5, (1.0, 2.0, 1.5, 2.5, 0.9)
-    p = 1 - difference(risen, zeros).confidence
+    p = difference(risen, zeros).p_value
     assert 0.01 / 2 < p <= 0.01
     assert len(other_changes((), {"a": zeros}, {"a": risen})) == 1
     assert other_changes((), {"a": zeros, "b": zeros}, {"a": risen, "b": zeros}) == ()
@@ -102,7 +102,7 @@ def test_a_change_in_words(gap, said):
 
 def test_shares_change_by_percentage_points():
     share = Objective("unhappy_fraction", "minimize")
-    said = in_words(of(Difference(-0.2, 0.05, -0.3, -0.1, 0.99, 5), share))
+    said = in_words(of(Difference(-0.2, 0.05, -0.3, -0.1, 0.01, 5), share))
     assert said.endswith(" lower by 20 points (10 to 30)")
 
 
@@ -200,12 +200,12 @@ def test_what_the_posterior_says_is_what_lies_between_the_means_that_are_shown(b
 
 
 def test_a_factor_of_the_mean_widens_an_interval_and_leaves_its_signs():
-    gap = Difference(10.0, 1.0, 8.0, 12.5, 0.999, 5)
+    gap = Difference(10.0, 1.0, 8.0, 12.5, 0.001, 5)
     wide = gap.times(0.3)
     assert log(wide.low / 10) == pytest.approx(-hypot(log(0.8), 0.3))
     assert log(wide.high / 10) == pytest.approx(hypot(log(1.25), 0.3))
     assert replace(wide, low=8.0, high=12.5) == gap, "nothing else changes"
-    less = Difference(-10.0, 1.0, -12.5, -8.0, 0.999, 5).times(0.3)
+    less = Difference(-10.0, 1.0, -12.5, -8.0, 0.001, 5).times(0.3)
     assert (less.low, less.high) == pytest.approx((-wide.high, -wide.low))
     unsure = Difference(1.0, 1.0, -1.0, 3.0, 0.6, 5).times(0.3)
     assert (unsure.low, unsure.high) == pytest.approx((-exp(0.3), exp(hypot(log(3.0), 0.3))))
@@ -232,7 +232,7 @@ def test_a_factor_of_the_mean_widens_an_interval_and_leaves_its_signs():
 def test_paired_validation_runs_are_told_where_they_are_surer_by_a_tenth_or_deny_the_posterior(
     mean, half, paired
 ):
-    model = Difference(mean, 0.5, mean - half, mean + half, 0.99, 5)
+    model = Difference(mean, 0.5, mean - half, mean + half, 0.01, 5)
     assert _informed(model, LESS) == (LESS if paired else model)
     assert _informed(model, replace(LESS, pairs=4)) == model, "too few pairs"
     assert _informed(model, replace(ONCE, pairs=5)) == model, "pairs without an interval"

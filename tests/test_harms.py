@@ -11,10 +11,12 @@ from gridtune.model.metrics.registry import HARM_METRICS, METRICS, Definition, d
 from gridtune.optimize.front.changes import bearable
 from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.harm import (
+    MUCH,
     beyond,
     harms,
     harms_in_some,
     harms_of_replay,
+    ratio,
     worse_off,
     worst_of,
 )
@@ -321,3 +323,13 @@ def test_one_harm_does_not_outweigh_any_number_of_others():
     whole = runs(waited_max=1000.0, slowdown_mean=1000.0, killed=100.0)
     sparse = runs(waited_max=100.0, slowdown_mean=100.0, killed=1e9)
     assert not worse_off(runs(waited_max=100.0, slowdown_mean=100.0, killed=100.0), whole, sparse, ())
+
+
+@pytest.mark.parametrize(("share", "counts"), [(0.02, False), (0.6, True)])
+def test_few_delayed_users_keep_no_change_that_nothing_else_needs(share, counts):
+    baseline, whole = {"delayed_fraction": [0.0] * 12}, {"delayed_fraction": [0.0] * 12}
+    (harm,) = harms_of_replay({"delayed_fraction": 0.0}, {"delayed_fraction": share})
+    assert ratio(harm) == pytest.approx(1 / (1 - share))
+    assert (ratio(harm) > MUCH) == counts
+    sparse = {"delayed_fraction": share + 0.01 * NOISE * share}
+    assert worse_off(baseline, whole, sparse, ()) == counts

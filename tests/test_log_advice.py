@@ -21,10 +21,12 @@ from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
 from gridtune.optimize.report.answer import answer
 from gridtune.optimize.report.recommended import harm_text, harms_text
+from gridtune.optimize.runs.evaluator import with_users
 from gridtune.optimize.runs.stored import load as load_study
 from gridtune.optimize.runs.table import FIRST_CONFIRMATION, FIRST_ELIMINATION, FIRST_VALIDATION
 from gridtune.optimize.search import search
 from gridtune.scenarios import load, simulate
+from gridtune.scenarios.execution.replicate import Task
 
 WEEKS = 9
 WEEK = 7 * 86400.0
@@ -116,6 +118,38 @@ def test_a_recommendation_that_starves_somebody_with_more_jobs_is_refused(log):
     assert "in later checks (further seeds, replays of logs)" in said
     assert "longest wait" in said
     assert "(at 20 % more load)" in said
+
+
+@pytest.mark.parametrize("delayed", [0, 3, 4])
+def test_a_tenth_of_the_users_may_not_wait_much_longer_whoever_waits_shorter(log, delayed):
+    def work(task):
+        easy = task.values.get("site.cluster.policy") == "easy"
+        worse, bound = easy and task.replication >= AS_LOGGED, 1.5 * 3600.0 + 3600.0
+        waits = [bound + 1 if worse and at < delayed else 3600.0 for at in range(36)]
+        waits += [20 * 3600.0 * (0.5 if easy else 1.0)] * 4  # who waits longest fares better
+        users = {f"waited_mean.user-u{at}": Metric(wait, "s") for at, wait in enumerate(waits)}
+        return simulated(3 * 86400.0)(task) | users
+
+    made = found(log, work)
+    assert not any("user-" in name for one in made.evaluations for name in one.metrics)
+    said = " ".join(answer(front(made), 80).split())
+    if delayed < 4:
+        (advice,) = made.recommendations
+        told = [(one.metric, one.mean, one.replay) for one in advice.harms if one.load == 1]
+        assert told == ([("delayed_fraction", delayed / 40, True)] if delayed else [])
+        assert ("8 % of the users wait much longer" in said) == bool(delayed)
+    else:
+        assert [one.metrics for one in made.refusals.values()] == [(EXCESS_WAIT,)]
+        assert "10 % of the users wait much longer than before (log as it is)" in said
+
+
+def test_a_search_measures_how_long_each_user_waits_at_batch_sites(log):
+    log.write_text(log.read_text() + "999 5000000 0 600 8 -1 -1 8 600 -1 1 2 1 -1 1 -1 -1 -1\n" * 2)
+    task = Task(load("batch/replay").override({"workload.trace": str(log)}), {}, 1, 0)
+    waits = {name: one.value for name, one in with_users(task).items() if "user-" in name}
+    assert sorted(waits.values()) == [0.0, 300.0]
+    assert not {"waited_mean.user-1", "waited_mean.user-2"} & waits.keys(), "searches name no users"
+    assert not any("user-" in name for name in with_users(Task(load("diet/day-regular"), {}, 1, 0)))
 
 
 @pytest.mark.parametrize("objective", ["slowdown_mean", "slowdown_mean_log"])

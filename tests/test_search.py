@@ -5,11 +5,11 @@ from collections import Counter
 import pytest
 
 from gridtune.optimize.front.front import front
+from gridtune.optimize.runs.evaluator import with_users
 from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.space import key
 from gridtune.scenarios import ScenarioError, load
-from gridtune.scenarios.execution.replicate import metrics_of
 from gridtune.scenarios.workers.pool import Pool
 from search_toys import SAMPLERS, VARY, deadly, sometimes_failing, toy
 from tests.contents import content
@@ -44,7 +44,7 @@ def test_equal_seeds_give_equal_searches_for_any_number_of_workers(scenario, poo
 
 def test_a_real_scenario_is_searched_alike_by_one_and_two_workers(scenario, pool):
     small = scenario.override({"workload.count": 2, "workload.n_max": 50})
-    options = {"work": metrics_of, "vary": [], "budget": 10}
+    options = {"work": with_users, "vary": [], "budget": 10}
     alone, together = run(small, **options), run(small, **options, pool=pool)
     assert content(alone.archive) == content(together.archive)  # nan differs from nan
     assert len(alone.archive.evaluations) + len(alone.archive.failed) == 10

@@ -52,8 +52,8 @@ def held_out_table(rows: list[dict[str, Any]]) -> str:
     """A row for each recommendation: what later weeks say of it; then the searches without one."""
     lines = [
         "| log | seed | mean slow-down | longest wait, h | worse metrics | named | in some runs "
-        "| at 20 % more load | worst without warning |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---|",
+        "| at 20 % more load | worst without warning | delayed users, % (warned of) |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---|---:|",
     ]
     for row in sorted(rows, key=lambda row: (row["log"], row["seed"])):
         for one in row["recommendations"]:
@@ -65,7 +65,9 @@ def held_out_table(rows: list[dict[str, Any]]) -> str:
             now, some, busier = (len(one[place]) for place in ("named", "some", "busier"))
             worse = f"{now + some + busier + len(others)} of {one['statements']}"
             head = f"| {row['log']} | {row['seed']} |"
-            lines.append(f"{head} {slow} | {longest} | {worse} | {now} | {some} | {busier} | {told} |")
+            warned, late = (f"{100 * share:.1f}" for share in one["delayed"])
+            cells = slow, longest, worse, now, some, busier, told, f"{late} ({warned})"
+            lines.append(f"{head} {' | '.join(map(str, cells))} |")
     none = sum(not row["recommendations"] for row in rows)
     lines += ["", f"{none} of {len(rows)} searches recommended nothing."]
     return "\n".join(lines)

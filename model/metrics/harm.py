@@ -20,6 +20,7 @@ from gridtune.model.metrics.registry import (
     WEEK,
     Metric,
 )
+from gridtune.model.metrics.users import mean
 
 TENTH = 0.1  # of the users, those who wait longest
 LATE = 0.95  # the quantile that is told of a class
@@ -58,7 +59,7 @@ def harm(
         "waited_max": waits.max() if jobs else np.nan,
         "waited_day": np.count_nonzero(waits > DAY),
         "waited_week": np.count_nonzero(waits > WEEK),
-        "waited_mean.worst-users": _worst_users(waits, [job.user for job in jobs]),
+        "waited_mean.worst-users": _of_longest(list(waits_of_users(jobs, now).values())),
     }
     for dimension, classes, places in (("size", SIZE_CLASSES, shares), ("length", LENGTH_CLASSES, lengths)):
         values |= _of_classes(dimension, classes, places, waits, slow)
@@ -76,6 +77,14 @@ def waited(job: Job, now: float) -> float:
     if state is DONE or state is RUNNING or overran(job) or (cancelled and job.start == job.start):
         return job.waiting_time
     return (job.end if cancelled else now) - job.submit - job.ran_before
+
+
+def waits_of_users(jobs: Sequence[Job], now: float) -> dict[str, float]:
+    """The mean wait (s) of each user's jobs, by name, when the run ended `now`; see `waited`."""
+    each: dict[str, list[float]] = {}
+    for job in jobs:
+        each.setdefault(job.user, []).append(waited(job, now))
+    return {user: mean(waits) for user, waits in each.items()}
 
 
 def _of_classes(
@@ -114,11 +123,6 @@ def _of_logged(
     return found
 
 
-def _worst_users(waits: Floats, users: Sequence[str]) -> float:
-    """Mean of the mean waits of the tenth of the users, one at least, who wait longest, s."""
-    if not users:
-        return np.nan
-    numbers: dict[str, int] = {}
-    whose = [numbers.setdefault(user, len(numbers)) for user in users]
-    means = np.sort(np.bincount(whose, weights=waits) / np.bincount(whose))
-    return float(means[-ceil(TENTH * len(means)) :].mean())
+def _of_longest(waits: Sequence[float]) -> float:
+    """The mean of the longest tenth of waits, one at least."""
+    return mean(sorted(waits)[-ceil(TENTH * len(waits)) :])

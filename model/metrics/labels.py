@@ -80,6 +80,7 @@ LABELS = {
     "waited_max": Label("longest wait"),
     "waited_day": Label("jobs that waited longer than a day"),
     "waited_week": Label("jobs that waited longer than a week"),
+    "delayed_fraction": Label("users who wait much longer than before", "share of users", True),
     "excess_loss": Label("mandatory work lost beyond what is allowed"),
 }
 STEMS = {

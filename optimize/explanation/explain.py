@@ -19,7 +19,7 @@ from gridtune.optimize.replication.compare import Array, costs, ranges
 from gridtune.optimize.report.frame import BASELINE, Row, rows
 from gridtune.optimize.report.progress import Progress
 from gridtune.optimize.runs.blocks import Block, Sample
-from gridtune.optimize.runs.evaluator import Evaluator
+from gridtune.optimize.runs.evaluator import Evaluator, with_users
 from gridtune.optimize.search_space.constraints import Bounded, tightest
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, Space, key
@@ -27,7 +27,7 @@ from gridtune.plain_text import listed
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
+from gridtune.scenarios.execution.replicate import Metrics, Task
 from gridtune.scenarios.workers.pool import Pool
 
 DOMINATORS = 3  # shown at most, of the configurations that dominate one
@@ -151,7 +151,7 @@ def explain(
     ablate: bool = True,
     pool: Pool,
     progress: Progress | None = None,
-    work: Callable[[Task], Metrics] = metrics_of,
+    work: Callable[[Task], Metrics] = with_users,
 ) -> Explanation:
     """Explain a configuration of a search; a `ScenarioError` if it fails on validation seeds.
 

@@ -12,8 +12,9 @@ from scipy.stats import false_discovery_control
 from gridtune.model.metrics.registry import Definition, definition
 from gridtune.optimize.front.changes import Runs
 from gridtune.optimize.records.difference import difference
-from gridtune.optimize.records.recommendation import Harm, much
-from gridtune.optimize.replication.guards import waits_beyond
+from gridtune.optimize.records.evaluations import EXCESS_WAIT
+from gridtune.optimize.records.recommendation import LEAST_HARM, Harm, much
+from gridtune.optimize.replication.guards import DELAYED, waits_beyond
 from gridtune.optimize.runs.blocks import Sample, means_of
 
 OWED = {"failed", "unhappy", "missed"}
@@ -29,7 +30,7 @@ WATCHED = {  # words of a metric's name: how users and their work fare, not what
     "wait", "waiting", "waited", "response", "turnaround", "slowdown", "completed", "executed", "goodput",
     "effort", "unhappy", "unfairness", "satisfaction", "shortfall", "lost", "failed", "killed", "missed",
     "late", "rejected", "rejection", "refused", "expired", "dropped", "abandoned", "unfinished",
-    "preempted",
+    "preempted", "delayed",
 }  # fmt: skip
 
 
@@ -107,14 +108,16 @@ def by_case(baseline: Sample, changed: Sample) -> tuple[Harm, ...]:
 
 
 def blamed(baseline: Sample, changed: Sample, *, replay: bool = False, load: float = 1.0) -> tuple[Harm, ...]:
-    """The wait that is farthest beyond what the guard against starvation allows, if one is; see `Harm`."""
+    """Whose wait is farthest beyond what the guard against starvation allows, if anybody's; see `Harm`."""
     bounds = changed.settings.scenario.spec.searching.starvation
     waits = waits_beyond(changed.means, baseline.means, bounds)
+    waits[DELAYED] = changed.means.get(f"{EXCESS_WAIT}.users", 0.0)
     name = max(waits, key=waits.__getitem__, default="")
     if waits.get(name, 0.0) <= 0:
         return ()
     before, after = baseline.means[name], changed.means[name]
-    return (Harm(name, "s", before, after, after - before, after - before, replay=replay, load=load),)
+    unit = "" if name == DELAYED else "s"
+    return (Harm(name, unit, before, after, after - before, after - before, replay=replay, load=load),)
 
 
 def beyond(found: Iterable[Harm], baseline: Mapping[str, float]) -> list[Harm]:
@@ -131,6 +134,7 @@ def beyond(found: Iterable[Harm], baseline: Mapping[str, float]) -> list[Harm]:
 def worse_off(baseline: Runs, whole: Runs, sparse: Runs, objectives: Collection[str]) -> bool:
     """Whether somebody is worse off with some changes than with all: in what is owed, or on the whole."""
     found = beyond(harms(whole, sparse, objectives), means_of(baseline))
+    found = [one for one in found if ratio(one) > 1 + LEAST_HARM]  # few users that are delayed are few
     if not found or any(_owed(one.metric) for one in found):
         return bool(found)
     before, after = (  # all harm: logarithm of the product of its ratios
@@ -179,6 +183,8 @@ def _worse(known: Definition, gap: float) -> bool:
 def ratio(harm: Harm) -> float:
     """How many times worse a metric is than in the baseline; infinite where one of both is 0."""
     low, high = sorted((abs(harm.baseline), abs(harm.mean)))
+    if harm.metric == DELAYED:  # 0 in the baseline: so many times fewer users are not delayed
+        low, high = 1 - high, 1 - low
     return high / low if low else float("inf")
 
 

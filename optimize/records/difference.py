@@ -39,17 +39,17 @@ class Difference:
     standard_error: float | None  # of the mean
     low: float | None  # end of the 95 % interval of the mean
     high: float | None
-    confidence: float | None  # that the difference is not 0, two-sided
+    p_value: float | None  # two-sided, against no difference
     pairs: int  # replications that both configurations have; 0 where they are compared as two samples
 
     @classmethod
     def of(cls, mean: float, error: float, freedom: float, pairs: int) -> Difference:
         """By Student's t from a mean, its standard error, and the degrees of freedom behind that."""
         if error == 0:  # it is certain
-            return cls(mean, 0.0, mean, mean, 1.0 if mean else 0.0, pairs)
+            return cls(mean, 0.0, mean, mean, 0.0 if mean else 1.0, pairs)
         half = float(stdtrit(freedom, 0.5 + INTERVAL / 2)) * error
-        confidence = 1 - 2 * float(stdtr(freedom, -abs(mean) / error))
-        return cls(mean, error, mean - half, mean + half, confidence, pairs)
+        p_value = 2 * float(stdtr(freedom, -abs(mean) / error))
+        return cls(mean, error, mean - half, mean + half, p_value, pairs)
 
     def times(self, uncertain: float) -> Difference:
         """With an interval that allows for a factor around 1; whether it holds 0 does not change.
@@ -85,17 +85,6 @@ class Difference:
     def equal(self) -> bool:
         """Whether the values are equal in every pair."""
         return self.mean == 0 and not self.standard_error
-
-    @property
-    def p_value(self) -> float | None:
-        """Two-sided, against no difference; None of a single pair."""
-        return None if self.confidence is None else 1 - self.confidence
-
-    def as_json(self) -> dict[str, Any]:
-        """For JSON."""
-        known = asdict(self)
-        del known["confidence"]
-        return known | {"p_value": self.p_value}
 
 
 def difference(to: Sequence[float], start: Sequence[float], step: float = 0.0) -> Difference:
@@ -168,5 +157,5 @@ class Change:
             "to": self.to,
             "better": self.better if self.difference.mean else None,
             "significant": None if self.difference.half is None else self.significant,
-            "difference": self.difference.as_json(),
+            "difference": asdict(self.difference),
         }

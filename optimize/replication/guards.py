@@ -8,9 +8,10 @@ with common random numbers, by name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite, nan
+from math import ceil, isfinite, nan
 
-from gridtune.model.metrics.registry import LOGGED, define
+from gridtune.model.metrics.harm import TENTH
+from gridtune.model.metrics.registry import LOGGED, SHARE, define
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Constraint
 from gridtune.scenarios.tables.search import Starvation
 
@@ -25,6 +26,9 @@ CLASSES = (
     *(f"waited_p95.{kind}" for kind in ("size-", "length-", *LOGGED)),
     "waited_mean.worst-users",
 )
+OF_USER = (
+    "waited_mean.user-"  # before the digest of a user's name: the mean wait of the user's mandatory jobs
+)
 
 Means = Mapping[str, float]
 
@@ -32,6 +36,9 @@ _LOST = "lost share of mandatory work beyond that of the baseline, in all or of 
 _WAITED = "wait beyond what a configuration may add to the baseline's, of the worst class of jobs"
 define(EXCESS_LOSS, "", "minimize", _LOST)
 define(EXCESS_WAIT, "s", "minimize", _WAITED)
+DELAYED = "delayed_fraction"
+_DELAYED = "users whose mean wait is longer than the baseline's by more than a class may, over all users"
+define(DELAYED, "", "minimize", _DELAYED, within=SHARE)
 NO_MORE_LOSS = Constraint(EXCESS_LOSS, "<=", 0.0)
 NO_STARVATION = Constraint(EXCESS_WAIT, "<=", 0.0, "s")
 
@@ -78,9 +85,12 @@ def failing(configuration: Means, baseline: Means) -> tuple[str, ...]:
 def excess_waits(configuration: Means, baseline: Means, bounds: Starvation) -> dict[str, float]:
     """By how much a run exceeds the waits that it may have, in seconds; means at most 0 are allowed.
 
-    `EXCESS_WAIT` is of the worst class, `EXCESS_WAIT.CLASS` of each (`CLASSES`) that both runs have.
+    `EXCESS_WAIT` is of the worst class, `EXCESS_WAIT.CLASS` of each (`CLASSES`) that both runs have. Of users
+    it is the least excess of the tenth of them who exceed by most.
     """
     each = waits_beyond(configuration, baseline, bounds)
+    if users := sorted(_beyond_by_user(configuration, baseline, bounds)):
+        each["waited_mean.users"] = users[-ceil(TENTH * len(users))]
     worst = max(each.values(), default=0.0)
     kinds = {name.partition(".")[2].removeprefix("size-") or "longest": each[name] for name in each}
     return {EXCESS_WAIT: worst} | {f"{EXCESS_WAIT}.{kind}": excess for kind, excess in kinds.items()}
@@ -98,6 +108,18 @@ def waits_beyond(configuration: Means, baseline: Means, bounds: Starvation) -> d
         elif name.startswith(CLASSES):
             each[name] = value - bounds.class_factor * start - bounds.slack
     return each
+
+
+def delayed(configuration: Means, baseline: Means, bounds: Starvation) -> dict[str, float]:
+    """`DELAYED` of a run; nothing where waits of users were not measured."""
+    users = _beyond_by_user(configuration, baseline, bounds)
+    return {DELAYED: sum(excess > 0 for excess in users) / len(users)} if users else {}
+
+
+def _beyond_by_user(configuration: Means, baseline: Means, bounds: Starvation) -> list[float]:
+    """By how much each user's mean wait is beyond what that of a class may be, s."""
+    names = [name for name in configuration if name.startswith(OF_USER) and name in baseline]
+    return [configuration[name] - bounds.class_factor * baseline[name] - bounds.slack for name in names]
 
 
 def longest_allowed(baseline: float, bounds: Starvation) -> float:

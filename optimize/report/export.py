@@ -42,7 +42,7 @@ def to_dict(front: Front, some: Sequence[Row] | None = None) -> dict[str, Any]:
                 "harms": list(map(asdict, all_harms(one))),
                 "name": one.letter,
                 "reason": one.title,
-                "difference": {name: gap.difference.as_json() for name, gap in one.objectives.items()},
+                "difference": {name: asdict(gap.difference) for name, gap in one.objectives.items()},
             }
             for one in archive.recommendations
         ],
@@ -94,7 +94,7 @@ def _entry(row: Row) -> dict[str, Any]:
     }
     if row.changes:
         made["difference"] = {
-            name: {**one.difference.as_json(), "better": one.better} for name, one in row.changes.items()
+            name: {**asdict(one.difference), "better": one.better} for name, one in row.changes.items()
         }
     if archive.standing is not None and not row.is_baseline:
         changed = recommended.changed_values(front, one.values)

@@ -11,6 +11,7 @@ from gridtune.optimize.front.front import Front, keeps
 from gridtune.optimize.records.difference import Objective
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Archive, Constraint, Evaluation
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation, Value, much
+from gridtune.optimize.replication.guards import DELAYED
 from gridtune.optimize.report.numbers import MANY, amount, plain, relative
 from gridtune.optimize.search_space.constraints import excesses, feasible, violation
 from gridtune.optimize.search_space.parameter import same
@@ -21,7 +22,9 @@ GUARDS = {
     EXCESS_LOSS: ("loses more mandatory work", "lose more mandatory work", "--allow-loss"),
     EXCESS_WAIT: ("lets some jobs wait much longer", "let some jobs wait much longer", "--allow-starvation"),
 }
-FIRST = ("waited_max", "waited_mean.worst-users", "waited_p95.worst-size", "waited_week", "waited_day")
+FIRST = (
+    "waited_max", "waited_mean.worst-users", "waited_p95.worst-size", DELAYED, "waited_week", "waited_day",
+)  # fmt: skip
 LONGER = "To try others, repeat the command with `--resume` and more `--budget`, `--runs` or `--time`"
 MOST_OF_IT = 0.5  # share of a recommendation's effect, from which a change is most of it
 COUNTED = {"jobs", "users", "kills", "tasks", "preemptions"}  # units: the more jobs there are, the more
@@ -206,6 +209,8 @@ def harm_text(one: Harm) -> str:
     where = f" ({more_load([one])})" if one.load > 1 else where
     where = f" (in {one.case}{', log as it is' * one.replay})" if one.case else where
     where += f" ({100 * one.part:.0f} % of runs)" if one.part is not None else ""
+    if one.metric == DELAYED:
+        return f"{100 * one.mean:.0f} % of the users wait much longer than before{where}"
     if name.percent:
         return f"{name} {relative(abs(gap), one.baseline, metric).removeprefix('+')} {way}{where}"
     if one.baseline <= 0 or one.mean / one.baseline >= MANY:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from hashlib import blake2b
 
+from gridtune.model.metrics.harm import waits_of_users
+from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
+from gridtune.optimize.replication.guards import OF_USER
 from gridtune.optimize.report.progress import Best, Progress
 from gridtune.optimize.runs.stored import archive_of
 from gridtune.optimize.runs.table import FIRST_VALIDATION, Entry, Place, RunTable
@@ -14,6 +18,7 @@ from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.optimize.studies.study import OpenStudy
 from gridtune.scenarios.execution.replicate import Metrics, Task, run_groups
+from gridtune.scenarios.simulation.simulate import simulate
 from gridtune.scenarios.workers.pool import Failure, Outcome, Pool
 
 Configurations = Sequence[Configuration]
@@ -21,6 +26,18 @@ Numbers = Sequence[Sequence[int]]  # replications of each of several configurati
 Outcomes = Iterator[Outcome[list[Metrics]]]
 Stop = Callable[[], bool]  # see `Pool.run`
 Work = Callable[[Task], Metrics]  # gives the metrics of a run
+
+
+def with_users(task: Task) -> Metrics:
+    """What workers do by default: simulate, and measure how long each user waits at batch sites, too.
+
+    The folder of a search does not name users: digests stand for their names.
+    """
+    run = simulate(task.resolved(), task.seed, task.replication, patience=task.patience)
+    owed = [job for job in run.record.jobs if job.mandatory] if run.record.sites else []
+    waits = waits_of_users(owed, run.end)
+    users = {user: blake2b(user.encode(), digest_size=5).hexdigest() for user in waits}
+    return run.metrics | {f"{OF_USER}{users[user]}": Metric(wait, "s") for user, wait in waits.items()}
 
 
 class Evaluator:

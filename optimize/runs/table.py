@@ -18,6 +18,8 @@ from gridtune.optimize.replication.guards import (
     LONGEST,
     NO_MORE_LOSS,
     NO_STARVATION,
+    OF_USER,
+    delayed,
     excess_losses,
     excess_waits,
     longest_allowed,
@@ -144,10 +146,10 @@ class RunTable:
         # What a run that ended early has left over is no loss; see `Task.patience`.
         ended = run.get(LONGEST, 0.0) > self._patience(place)
         losses = excess_losses(baseline if ended else run, baseline) if self._loss else {}
-        if not self._waits:
-            return run | losses
         bounds = self.settings.scenario.spec.searching.starvation
-        return run | losses | excess_waits(run, baseline, bounds)
+        waits = excess_waits(run, baseline, bounds) if self._waits else {}
+        told = {name: value for name, value in run.items() if not name.startswith(OF_USER)}
+        return told | losses | waits | delayed(run, baseline, bounds)
 
 
 def evaluated(

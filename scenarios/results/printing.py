@@ -8,9 +8,12 @@ from math import inf
 from shutil import get_terminal_size
 from typing import Any
 
+from gridtune.model.metrics.labels import label
 from gridtune.plain_text import escaped
 from gridtune.scenarios.results.amounts import human_metric
 from gridtune.scenarios.results.headline import grouped, headline
+
+MEANING = "meaning"  # the column that says a metric in words
 
 
 def print_result(content: Any, rows: Iterable[dict[str, Any]], columns: Sequence[str], json: bool) -> None:
@@ -31,12 +34,19 @@ def print_result(content: Any, rows: Iterable[dict[str, Any]], columns: Sequence
 
 
 def print_table(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> None:
-    """Print rows below their column titles; on a terminal that is too narrow, cells are folded."""
+    """Print rows below their column titles.
+
+    Where a terminal is too narrow, the column `MEANING` is left out; if that is not enough, cells are folded.
+    """
+    rows = list(rows)
     cells = [tuple(_cell(row.get(column)) for column in columns) for row in rows]
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     # Off a terminal nothing is cut to fit: the reader may be a pager or another program.
     if sys.stdout.isatty() and sum(widths) + 3 * len(widths) > get_terminal_size().columns:
-        _print_folded(columns, cells)
+        if MEANING in columns:
+            print_table([column for column in columns if column != MEANING], rows)
+        else:
+            _print_folded(columns, cells)
         return
     lines = [_aligned(columns, widths), " " + "─" * (sum(widths) + 3 * len(widths) - 3)]
     lines += [_aligned(row, widths) for row in cells]
@@ -78,7 +88,7 @@ def print_metrics(
     """
     first = headline(metrics, objectives, promised=promised)
     uncertain = any(value["standard_error"] for value in metrics.values())
-    columns = ("metric", "mean", *["standard error"] * uncertain, "unit")
+    columns = ("metric", "mean", *["standard error"] * uncertain, "unit", MEANING)
     print_table(columns, (_metric_row(name, metrics[name]) for name in first))
     others = [name for name in metrics if name not in first]
     if not every:
@@ -137,7 +147,9 @@ def _metric_row(name: str, value: dict[str, Any]) -> dict[str, Any]:
         title: None if value[key] is None else human_metric(name, value[key], unit)
         for title, key in (("mean", "mean"), ("standard error", "standard_error"))
     }
-    return {"metric": name, "unit": "" if unit == "s" else unit, **shown}
+    words = str(label(name))
+    meaning = "" if words == name.replace("_", " ") else words
+    return {"metric": name, "unit": "" if unit == "s" else unit, MEANING: meaning, **shown}
 
 
 def _cell(value: Any) -> str:

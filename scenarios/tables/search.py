@@ -72,7 +72,8 @@ class Starvation(Table):
         1.5,
         "ratio",
         "times the baseline's wait, beside `slack`: 95th percentile of each class of sizes and of run "
-        "times, and mean of the tenth of users who wait longest",
+        "times, mean of the tenth of users who wait longest, and mean of each user but for less than a "
+        "tenth of them",
         ge=1,
     )
     slack: float = number(3600.0, "s", "s, added to that", ge=0)

@@ -11,10 +11,11 @@ import numpy as np
 
 from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.optimize.replication.compare import signs
+from gridtune.optimize.runs.evaluator import with_users
 from gridtune.optimize.search_space.settings import objectives_of
 from gridtune.optimize.search_space.space import key
 from gridtune.scenarios.document.scenario import Scenario
-from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
+from gridtune.scenarios.execution.replicate import Metrics, Task
 from tests.benchmarks import analytic
 from tests.benchmarks.sampler_cases import CASES
 
@@ -104,4 +105,4 @@ def arena(name: str) -> Arena:
         )  # fmt: skip
     case = CASES[name]
     names = tuple(goal.name for goal in case.goals)
-    return Arena(name, case.scenario, names, metrics_of, case.best, case.worst)
+    return Arena(name, case.scenario, names, with_users, case.best, case.worst)

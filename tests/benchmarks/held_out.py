@@ -18,7 +18,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import gridtune as gt
+from gridtune.optimize.replication.guards import DELAYED, OF_USER, delayed
+from gridtune.optimize.runs.evaluator import with_users
 from gridtune.scenarios.calibration.written import OBJECTIVES, REPLICATIONS
+from gridtune.scenarios.execution.replicate import Task
+from gridtune.scenarios.tables.search import Starvation
 from tests.benchmarks.answers import called
 from tests.benchmarks.rows import known_in
 
@@ -62,9 +66,9 @@ def span(log: Log, first: int, last: int) -> dict[str, Any]:
 
 
 def metrics(log: Log, first: int, last: int, values: dict[str, Any]) -> dict[str, float]:
-    """Metrics of these weeks of the log under a configuration."""
+    """Metrics of these weeks of the log under a configuration, waits of each user among them."""
     replay = gt.load("batch/replay", {**span(log, first, last), **values})
-    return {name: float(column.iloc[0]) for name, column in replay.run(jobs=1).values.items()}
+    return {name: metric.value for name, metric in with_users(Task(replay, {}, 1, 0)).items()}
 
 
 def measured(name: str, seed: int, work: Path) -> dict[str, Any]:
@@ -85,7 +89,7 @@ def measured(name: str, seed: int, work: Path) -> dict[str, Any]:
 
 def judged(one: dict[str, Any], baseline: dict[str, float], changed: dict[str, float]) -> dict[str, Any]:
     """What the weeks held back say of a recommendation; metrics that are not finite say nothing."""
-    names = [name for name in baseline if name.startswith(CLASSES)]
+    names = [name for name in baseline if name.startswith(CLASSES) and not name.startswith(OF_USER)]
     names = [name for name in names if isfinite(baseline[name]) and isfinite(changed.get(name, nan))]
     said = {harm["metric"]: _place(harm) for harm in one["harms"]}
     worse = {name: [baseline[name], changed[name]] for name in names if changed[name] > MUCH * baseline[name]}
@@ -102,6 +106,11 @@ def judged(one: dict[str, Any], baseline: dict[str, float], changed: dict[str, f
         "slowdown": [baseline["slowdown_mean"], changed["slowdown_mean"]],
         "longest": [baseline["waited_max"], changed["waited_max"]],
         "statements": len(names),
+        # Share of the users whose waits are beyond the bounds of the guard: as told, and in these weeks.
+        "delayed": [
+            max((harm["mean"] for harm in one["harms"] if harm["metric"] == DELAYED), default=0.0),
+            delayed(changed, baseline, Starvation())[DELAYED],
+        ],
         **sorted_out,
     }
 
