@@ -51,9 +51,9 @@ def _known_settings(rows: dict[str, Any]) -> Iterator[str]:
 def held_out_table(rows: list[dict[str, Any]]) -> str:
     """A row for each recommendation: what later weeks say of it; then the searches without one."""
     lines = [
-        "| log | seed | mean slow-down | longest wait, h | worse metrics | named | in some runs "
-        "| at 20 % more load | worst without warning | delayed users, % (warned of) |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---|---:|",
+        "| log | seed | mean slow-down | longest wait, h | worse metrics | warned of | worst without warning "
+        "| delayed users, % (warned of) |",
+        "|---|---:|---:|---:|---:|---:|---|---:|",
     ]
     for row in sorted(rows, key=lambda row: (row["log"], row["seed"])):
         for one in row["recommendations"]:
@@ -62,11 +62,11 @@ def held_out_table(rows: list[dict[str, Any]]) -> str:
             others = {name: after / before for name, (before, after) in one["unsaid"].items()}
             worst = max(others, key=lambda name: others[name], default="")
             told = f"`{worst}` ×{others[worst]:.1f}" if worst else "none"
-            now, some, busier = (len(one[place]) for place in ("named", "some", "busier"))
-            worse = f"{now + some + busier + len(others)} of {one['statements']}"
+            warned = sum(len(one[place]) for place in ("named", "some", "busier"))
+            worse = f"{warned + len(others)} of {one['statements']}"
             head = f"| {row['log']} | {row['seed']} |"
-            warned, late = (f"{100 * share:.1f}" for share in one["delayed"])
-            cells = slow, longest, worse, now, some, busier, told, f"{late} ({warned})"
+            said, late = (f"{100 * share:.1f}" for share in one["delayed"])
+            cells = slow, longest, worse, warned, told, f"{late} ({said})"
             lines.append(f"{head} {' | '.join(map(str, cells))} |")
     none = sum(not row["recommendations"] for row in rows)
     lines += ["", f"{none} of {len(rows)} searches recommended nothing."]

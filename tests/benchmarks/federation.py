@@ -28,6 +28,7 @@ from tests.benchmarks.rows import known_in
 
 VALIDATION_SEED = 1_000_003
 BASELINE = "baseline"
+RUNS = ("replications", "validation_replications")  # behind the estimates of a member of a front
 Configuration = Mapping[str, Any]
 
 # What each paper recommends or compares; shares and bounds that none of them states are the scenario's.
@@ -125,7 +126,7 @@ def main() -> None:
     )
     parser.add_argument("--scenario", default="federation/small")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--runs", type=int, default=600, help="simulations of each search, in all")
+    parser.add_argument("--runs", type=int, default=450, help="simulations of each search, in all")
     parser.add_argument("--validation", type=int, default=30, help="new replications of each configuration")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--samplers", nargs="*", default=("auto", "random"))
@@ -148,8 +149,14 @@ def main() -> None:
             found = searched(chosen.scenario, seed, sampler, chosen.runs, chosen.jobs, chosen.work)
             front = [member["values"] for member in found["front"]]
             runs = replicated(scenario, front, objectives, chosen.validation, pool)
-            row = {"seed": seed, "sampler": sampler, "runs": chosen.runs, "front": front, "objectives": runs}
-            known["fronts"].append(row)
+            known["fronts"].append(
+                {
+                    "seed": seed, "sampler": sampler, "runs": chosen.runs, "front": front, "objectives": runs,
+                    "estimated": [member["estimated"] for member in found["front"]],
+                    "runs of each": [sum(member[count] for count in RUNS) for member in found["front"]],
+                    "tried": found["evaluations"], "excluded": found["infeasible"],
+                }
+            )  # fmt: skip
             save(chosen.rows, known)
     finally:
         pool.close()
