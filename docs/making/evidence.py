@@ -45,6 +45,7 @@ RUNS = "[!s]*/[!l]*"  # runs, but of the longest logs, which are not drawn; othe
 LONG = "search?long*"  # (patterns have no spaces) where at least eight configurations were validated
 METRICS = ("model/metrics",)  # what waits mean, which no digest of jobs shows
 SEARCHES = "search?*"
+ARENAS = f"search?d* {LONG}"  # searches as those of the benchmarks whose truth is known
 LOGS = f"batch/* search?batch/* {LONG}"
 BENCH = "python -m tests.benchmarks."
 SIGNAL = "batch/replay cigri/search dirac/search egee/search federation/small federation/lcg-week"
@@ -91,13 +92,13 @@ MEASURED = (
     ),
     found(
         "saboteurs.json",
-        RUNS,
+        f"{RUNS} federation/lcg-week",
         "bench_saboteurs --work WORK",
         "bench_saboteurs --work WORK --rows docs/data/saboteurs.json",
     ),
     found(
         "search_quality.jsonl",
-        SEARCHES,
+        ARENAS,
         "search_quality stand-in 100",
         "search_quality stand-in 300",
         "search_quality stand-in 100 --alone",
@@ -116,7 +117,7 @@ MEASURED = (
         code=METRICS,
     ),
     found("recommended.jsonl", LONG, "recommended"),
-    found("inference.jsonl", SEARCHES, "inference --rows docs/data/inference.jsonl"),
+    found("inference.jsonl", ARENAS, "inference --rows docs/data/inference.jsonl"),
     found("estimates.jsonl", LONG, "estimates --rows docs/data/estimates.jsonl"),
     found("federation.json", LONG, "federation --work WORK --rows docs/data/federation.json"),
     found(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from math import isfinite, log
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from gridtune.scenarios.plots import style
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 Point = Mapping[str, Any]
 
 OBJECTIVES = ("unhappy_users", "unfairness", "completed")
+LABEL = 28  # letters in a line of an axis' label
 
 
 def draw_sweep(
@@ -69,7 +71,7 @@ def draw_sweep(
             at = [point["values"].get(path) for point in done]
             if path in logarithmic or (all(map(_is_number, at)) and is_log_spaced(at)):
                 style.log_axis(axes, at)
-            axes.set_ylabel(style.labelled(name, unit))
+            axes.set_ylabel(fill(style.labelled(name, unit), LABEL))
         for axes in panels.flat[len(metrics) :]:
             axes.set_visible(False)
         if len(lines) > 1:
@@ -118,10 +120,13 @@ def _is_number(value: object) -> bool:
 
 
 def _named(path: str, value: object) -> str:
-    text = (
-        f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else value
-    )
-    return f"{path.rpartition('.')[2]} = {text}"
+    return f"{path.rpartition('.')[2]} = {_text(value)}"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _draw_metric(axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[Point]], size: float) -> None:
@@ -130,7 +135,7 @@ def _draw_metric(axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[
 
     everything = [point for members in lines.values() for point in members]
     numeric = all(_is_number(point["values"].get(path)) for point in everything)
-    names = list(dict.fromkeys(str(point["values"].get(path)) for point in everything))
+    names = list(dict.fromkeys(_text(point["values"].get(path)) for point in everything))
     paired = _paired(everything, name)
     for k, (line, members) in enumerate(lines.items()):
         many = len(lines) > len(COLOURS)
@@ -147,7 +152,7 @@ def _draw_metric(axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[
             if paired:
                 axes.fill_between(x, mean - narrow, mean + narrow, color=colour, alpha=0.35, linewidth=0)
             continue
-        x = np.array([names.index(str(point["values"].get(path))) for point in members], dtype=float)
+        x = np.array([names.index(_text(point["values"].get(path))) for point in members], dtype=float)
         x += 0.0 if len(lines) == 1 else 0.5 * (k / (len(lines) - 1) - 0.5)
         axes.errorbar(x, mean, yerr=wide, fmt="o", color=colour, capsize=3, label=line)
         if paired:

@@ -155,4 +155,5 @@ def _metric_row(name: str, value: dict[str, Any]) -> dict[str, Any]:
 def _cell(value: Any) -> str:
     if value is None or value != value:
         return "–"
-    return f"{value:.6g}" if isinstance(value, float) else escaped(str(value))
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else escaped(text)
