@@ -14,6 +14,10 @@ from scipy.stats import ttest_1samp
 from gridtune.model.metrics.registry import METRICS
 from gridtune.scenarios.execution.replicate import Summary
 
+FAMILIES = {  # the four parameters, by the end of their paths
+    "epsilon": "availability_epsilon", "update period": "update_period", "share": "vres.sdj", "gain": ".kp",
+}  # fmt: skip
+
 
 def fronts_table(data: dict[str, Any]) -> str:
     """Estimated means of a federation's fronts on validation seeds, beside the papers' settings."""
@@ -24,28 +28,33 @@ def fronts_table(data: dict[str, Any]) -> str:
     fronts, settings, volume, better = _in_one_box(data)
     ranges = " | ".join(f"range of `{name}`" for name in names)
     lines = [
-        "| seed | sampler | configurations | distinct | middleware "
-        f"| {ranges} | hypervolume | better volume |",
-        f"|---|---|---:|---:|---|{'---:|' * len(names)}---:|---:|",
+        f"| seed | configurations | distinct | middleware | {ranges} | hypervolume | better volume |",
+        f"|---|---:|---:|---|{'---:|' * len(names)}---:|---:|",
     ]
+    random = {row["seed"]: front for row, front in fronts if row["sampler"] == "random"}
     for row, configurations in fronts:
+        if row["sampler"] == "random":
+            continue
         wide = [
             f"{(max(column) - min(column)) / abs(base):.0%}"
             for column, base in zip(zip(*configurations, strict=True), baseline, strict=True)
         ]
         cells = (
-            str(row["seed"]), row["sampler"], str(len(configurations)),
+            str(row["seed"]), str(len(configurations)),
             str(_distinct(row["objectives"], names)), ", ".join(_kinds(row["front"])), *wide,
-            f"{volume(configurations):.3f}", f"{better(configurations):.3f}",
+            *(
+                f"{one(configurations):.3f}" + (f" ({one(random[row['seed']]):.3f})" if random else "")
+                for one in (volume, better)
+            ),
         )  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     empty = " | ".join([""] * (3 + len(names)))
-    lines.append(f"| | settings of the papers | {empty} | {volume(settings):.3f} | {better(settings):.3f} |")
+    lines.append(f"| papers' settings | {empty} | {volume(settings):.3f} | {better(settings):.3f} |")
     return "\n".join(lines)
 
 
 def volumes_text(data: dict[str, Any]) -> str:
-    """By how much the default sampler's fronts exceed those of random search, and how many use pilots."""
+    """By how much the default sampler's fronts exceed those of random search, and what is on them."""
     fronts, _, volume, better = _in_one_box(data)
 
     def beyond(measure: Volume) -> str:
@@ -57,13 +66,33 @@ def volumes_text(data: dict[str, Any]) -> str:
         ratio = fmean(auto.values()) / fmean(other.values())
         return f"by {gap.mean:.3f} ± {gap.standard_error:.3f} (ratio {ratio:.2f})"
 
+    every = [
+        (one["middleware.kind"], mean)
+        for row, means in fronts
+        for one, mean in zip(row["front"], means, strict=True)
+    ]
     kinds = [one["middleware.kind"] for row, _ in fronts if row["sampler"] == "auto" for one in row["front"]]
+    pilots = [mean for kind, mean in every if kind == "pilot"]
+    others = [mean for kind, mean in every if kind != "pilot"]
+    beaten = sum(any(_dominates(one, other) for one in pilots) for other in others)
+    advice = [paths for row, _ in fronts if row["sampler"] == "auto" for paths in row["recommended"]]
+    families = ", ".join(
+        f"{name} {sum(any(path.endswith(end) for path in paths) for paths in advice)}"
+        for name, end in FAMILIES.items()
+    )
     said = (
         f"`auto` exceeds random search {beyond(better)} in better volume, and {beyond(volume)} in "
         "hypervolume. (Means over seeds, ± standard errors, paired by seed.) "
-        f"Of the {len(kinds)} configurations on its fronts, {kinds.count('pilot')} use pilots."
+        f"Of the {len(kinds)} configurations on its fronts, {kinds.count('pilot')} use pilots. Of the "
+        f"{len(others)} on all ten fronts that use push or pull, {beaten} are dominated by one with pilots. "
+        f"Of its {len(advice)} recommendations, so many change each of the "
+        f"[four parameters](four-parameters.md): {families}."
     )
     return fill(said, 150)
+
+
+def _dominates(one: list[float], other: list[float]) -> bool:
+    return one != other and all(a <= b for a, b in zip(one, other, strict=True))
 
 
 Fronts = list[tuple[dict[str, Any], list[list[float]]]]

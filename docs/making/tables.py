@@ -60,12 +60,20 @@ def signal_table(rows: dict[str, Any]) -> str:
 
 
 def front_signal_table(data: dict[str, Any]) -> str:
-    """Signal over noise of one run on the fronts of the default sampler, the lowest and the highest."""
-    lines = [_line("objective", "lowest", "highest"), "|---|---:|---:|"]
-    fronts = [row["objectives"] for row in data["fronts"] if row["sampler"] == "auto"]
+    """Signal over noise on the fronts of the default sampler, the lowest and the highest."""
+    lines = [_line("objective", "one run", "estimates"), "|---|---:|---:|"]
+    fronts = [row for row in data["fronts"] if row["sampler"] == "auto"]
     for name in data["objectives"]:
-        found = [bench_signal.ratio(np.array([runs[name] for runs in front])) for front in fronts]
-        lines.append(_line(f"`{name}`", f"{min(found):.1f}", f"{max(found):.1f}"))
+        once, estimated = [], []
+        for row in fronts:
+            runs = np.array([one[name] for one in row["objectives"]])
+            signal, noise = bench_signal.variances(runs)
+            once.append(signal / noise)
+            errors = np.array([one[name] for one in row["estimated"]]) - runs.mean(axis=1)
+            # The means err, too.
+            estimated.append(signal / (float(errors.var(ddof=1)) - noise / runs.shape[1]))
+        ranges = (f"{min(found):.1f} to {max(found):.1f}" for found in (once, estimated))
+        lines.append(_line(f"`{name}`", *ranges))
     return "\n".join(lines)
 
 
@@ -98,19 +106,15 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "recommended": recommended.table,
     },
     "four-parameters.md": {"four_parameters": search_tables.four_parameters_table},
-    "federation.md": {
+    "federation.md": {"federation volumes": search_tables.volumes_text},
+    "federation-evidence.md": {
         "federation": search_tables.fronts_table,
         "federation fronts": front_signal_table,
-        "federation volumes": search_tables.volumes_text,
         "federation_week": search_tables.fronts_table,
         **{
             f"federation_effects {name}": partial(search_tables.effect_table, effect=name)
             for name in search_tables.EFFECTS
-            if name != "caches"
         },
-    },
-    "costs-and-faults.md": {
-        "federation_effects caches": partial(search_tables.effect_table, effect="caches")
     },
     "calibrating.md": {"calibrated": batch_tables.calibrated_table},
     "systems/batch.md": {"held_out": batch_tables.held_out_table},

@@ -55,13 +55,22 @@ def measure(name: str, work: Path, configurations: int) -> None:
                 file.flush()
 
 
-def ratio(values: np.ndarray[Any, Any]) -> float:
-    """Signal over noise of one run, configurations x replications; see the module."""
+def variances(values: np.ndarray[Any, Any]) -> tuple[float, float]:
+    """Between configurations, and of one run (but for effects of replications that all share).
+
+    Args:
+        values: configurations x replications.
+    """
     configurations, streams = values.shape
     rest = values - values.mean(axis=1, keepdims=True) - values.mean(axis=0) + values.mean()
     noise = float((rest**2).sum()) / ((configurations - 1) * (streams - 1))
     between = streams * float(values.mean(axis=1).var(ddof=1))
-    signal = max(0.0, (between - noise) / streams)
+    return max(0.0, (between - noise) / streams), noise
+
+
+def ratio(values: np.ndarray[Any, Any]) -> float:
+    """Signal over noise of one run, configurations x replications; see the module."""
+    signal, noise = variances(values)
     return signal / noise if noise > 0 else float("inf") if signal else 0.0
 
 

@@ -155,7 +155,9 @@ def main() -> None:
                     "estimated": [member["estimated"] for member in found["front"]],
                     "runs of each": [sum(member[count] for count in RUNS) for member in found["front"]],
                     "tried": found["evaluations"], "excluded": found["infeasible"],
-                    "recommended": [[one["path"] for one in advice["changes"]] for advice in found["recommendations"]],
+                    "recommended": [
+                        [change["path"] for change in one["changes"]] for one in found["recommendations"]
+                    ],
                 }
             )  # fmt: skip
             save(chosen.rows, known)

@@ -1,7 +1,7 @@
 """Effects in federations that cross the borders between their systems, over ten replications.
 
 python -m tests.benchmarks.federation_effects --rows docs/data/federation_effects.json
-python docs/making/tables.py                  # shows them in docs/federation.md and docs/costs-and-faults.md
+python docs/making/tables.py                  # shows them in docs/federation-evidence.md
 """
 
 from __future__ import annotations
