@@ -28,7 +28,7 @@ FEW = ("unhappy_users", "unfairness", "completed", "waiting_mean", "utilisation"
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Result:
-    """The result of `Scenario.run`: the metrics and tables of every replication.
+    """A result holds the metrics and tables of every replication that `Scenario.run` has simulated.
 
     `result["completed"]` is the mean of a metric over the replications, in its unit.
 
@@ -57,12 +57,17 @@ class Result:
 
     @property
     def replications(self) -> int:
-        """The number of runs, one for each replication."""
+        """Count the runs, one for each replication.
+
+        Example:
+            >>> result.replications
+            3
+        """
         return len(self.runs)
 
     @cached_property
     def summaries(self) -> dict[str, Summary]:
-        """Each metric by name: its `mean`, `standard_error`, `unit`, and `values` of the replications.
+        """Summarise each metric, by name: `mean`, `standard_error`, `unit`, `values` of the replications.
 
         Example:
             >>> result.summaries["completed"].values
@@ -72,7 +77,7 @@ class Result:
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
-        """The metrics, a row for each: `mean` and `standard_error` over the replications, and `unit`.
+        """List the metrics, a row for each: `mean` and `standard_error` over the replications, and `unit`.
 
         The index is the name of the metric. The standard error is nan for a single replication. The mean is
         nan where one replication has no value.
@@ -93,7 +98,7 @@ class Result:
 
     @cached_property
     def values(self) -> pd.DataFrame:
-        """The metrics of each replication: a row for each replication, a column for each metric.
+        """List the metrics of each replication: a row for each replication, a column for each metric.
 
         Units are those that `metrics` names.
 
@@ -144,7 +149,7 @@ class Result:
 
     @cached_property
     def jobs(self) -> pd.DataFrame:
-        """The jobs, a row for each: `id`, `user`, `group`, `kind`, `site`, `node`, `state`, times and work.
+        """List the jobs: `id`, `user`, `group`, `kind`, `site`, `node`, `state`, times and work of each.
 
         `submit`, `queued`, `start`, `end` and `deadline` are in s (nan: never). `runtime` and `estimate` are
         in s at speed 1, `wasted` is in slot-seconds. With several replications, the frame has the jobs of
@@ -159,7 +164,7 @@ class Result:
 
     @cached_property
     def users(self) -> pd.DataFrame:
-        """The users, a row for each: counts of jobs, `unhappy`, `satisfaction` (1 is ideal) and mean times.
+        """List the users: counts of jobs, `unhappy`, `satisfaction` (1 is ideal) and mean times of each.
 
         `jobs`, `completed`, `lost_jobs` and `mandatory_failed` count jobs; `lost_work` is in slot-seconds at
         speed 1. So are `allocated` and `deserved`, unless the scenario's `[metrics]` says otherwise.
@@ -173,7 +178,7 @@ class Result:
 
     @cached_property
     def classes(self) -> pd.DataFrame:
-        """The classes of jobs, a row for each user and `class`, with the columns of `users`.
+        """List the classes of jobs, a row for each user and `class`, with the columns of `users`.
 
         There is neither `deserved` nor `satisfaction`. The frame is empty if all jobs are of one class.
 
@@ -185,7 +190,7 @@ class Result:
 
     @cached_property
     def signals(self) -> pd.DataFrame:
-        """The sampled signals, a row for each sample: `time` (s), `name` and `value` of the signal.
+        """List the sampled signals, a row for each sample: `time` (s), `name` and `value` of the signal.
 
         Example:
             >>> signals = result.signals.query("replication == 0")
@@ -265,7 +270,7 @@ class Result:
 
     @cached_property
     def notes(self) -> list[str]:
-        """Notes on the run, a line each: the logs that were replayed, and work that was left unfinished.
+        """Note, a line each, the logs that were replayed, and work that was left unfinished.
 
         Example:
             >>> result.notes
