@@ -449,6 +449,21 @@ def test_every_public_name_has_a_docstring_with_all_its_sections(name):
     assert sorted(needed - there.keys() - set().union(*there.values())) == []
 
 
+def test_docstrings_of_frames_name_every_column():
+    run = gt.load("diet/day-regular", workload__count=2).run(replications=2, events=True)
+    told = {name: EXAMPLES[f"Result.{name}"] for name in ("jobs", "users", "signals", "metrics", "table")}
+    told["classes"] = EXAMPLES["Result.classes"] + told["users"]
+    frames = {name: run.table(name) for name in run.tables[0]} | {"metrics": run.metrics}
+    assert {*told} - {"table"} <= {*frames}
+    missing = {
+        f"{name}.{column}"
+        for name, frame in frames.items()
+        for column in frame.columns
+        if f"`{column}`" not in told.get(name, told["table"])
+    }
+    assert missing == set()
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", list(gt.__all__))
 def test_examples_are_true(name, monkeypatch):

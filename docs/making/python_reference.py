@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from python_records import records
-from python_types import Typed, arguments, attributes, function, own, returned, written
+from python_types import Typed, arguments, attributes, default, function, own, returned, written
 from reference_text import row, sentence
 
 from gridtune.model.policy import Policy
@@ -148,9 +148,9 @@ def _signature(called: Any, owner: str = "") -> str:
         if one.kind is inspect.Parameter.KEYWORD_ONLY and not named:
             shown, named = [*shown, "*"], True
         stars = {inspect.Parameter.VAR_KEYWORD: "**", inspect.Parameter.VAR_POSITIONAL: "*"}.get(one.kind, "")
-        shown_default = "..." if one.default is dataclasses.MISSING else repr(one.default)
-        default = "" if one.default is inspect.Parameter.empty else f" = {shown_default}"
-        shown.append(f"{stars}{one.name}: {written(one.annotation, owner)}{default}")
+        value = "..." if one.default is dataclasses.MISSING else default(one.default)
+        given = "" if one.default is inspect.Parameter.empty else f" = {value}"
+        shown.append(f"{stars}{one.name}: {written(one.annotation, owner)}{given}")
     line = f"({', '.join(shown)}){back}"
     return line if len(line) < 90 else "(\n    " + ",\n    ".join(shown) + f",\n){back}"
 

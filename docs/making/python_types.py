@@ -63,6 +63,14 @@ def written(annotation: Any, owner: str = "") -> str:
     return re.sub(r"\bSelf\b", owner, text)
 
 
+def default(value: Any) -> str:
+    """A default as Python writes it; a record of gridtune with all its defaults as its call."""
+    if isinstance(value, tuple) and value:
+        return f"({', '.join(map(default, value))}{',' if len(value) == 1 else ''})"
+    plain = dataclasses.is_dataclass(value) and not inspect.isclass(value) and value == type(value)()
+    return f"{type(value).__name__}()" if plain else repr(value)
+
+
 def returned(called: Callable[..., Any], owner: str = "") -> str:
     """The type of what a function returns; "" for nothing."""
     found = inspect.signature(called).return_annotation
@@ -72,7 +80,7 @@ def returned(called: Callable[..., Any], owner: str = "") -> str:
 def arguments(called: Callable[..., Any], owner: str = "") -> dict[str, Typed]:
     """The arguments of a function by name."""
     return {
-        name: Typed(written(one.annotation, owner), "" if one.default in MISSING else repr(one.default))
+        name: Typed(written(one.annotation, owner), "" if one.default in MISSING else default(one.default))
         for name, one in inspect.signature(called).parameters.items()
         if one.annotation is not inspect.Parameter.empty
     }
@@ -98,10 +106,10 @@ def _default(cls: type, name: str) -> str:
     """The default of a field of a dataclass or named tuple, or the value that a class gives it."""
     fields = getattr(cls, "__dataclass_fields__", {})
     if name in fields:
-        default = fields[name].default
+        value = fields[name].default
     else:
-        default = getattr(cls, "_field_defaults", vars(cls)).get(name, dataclasses.MISSING)
-    return "" if default in MISSING or inspect.isdatadescriptor(default) else repr(default)
+        value = getattr(cls, "_field_defaults", vars(cls)).get(name, dataclasses.MISSING)
+    return "" if value in MISSING or inspect.isdatadescriptor(value) else default(value)
 
 
 def _set(cls: type) -> Iterator[tuple[str, str]]:

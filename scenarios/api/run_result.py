@@ -100,7 +100,7 @@ class Result:
     def values(self) -> pd.DataFrame:
         """List the metrics of each replication: a row for each replication, a column for each metric.
 
-        Units are those that `metrics` names.
+        The index is `replication`, from 0. Units are those that `metrics` names.
 
         Example:
             >>> result.values.shape == (result.replications, len(result.metrics))
@@ -149,11 +149,16 @@ class Result:
 
     @cached_property
     def jobs(self) -> pd.DataFrame:
-        """List the jobs: `id`, `user`, `group`, `kind`, `site`, `node`, `state`, times and work of each.
+        """List the jobs, a row for each; the index has no meaning.
 
-        `submit`, `queued`, `start`, `end` and `deadline` are in s (nan: never). `runtime` and `estimate` are
-        in s at speed 1, `wasted` is in slot-seconds. With several replications, the frame has the jobs of
-        all, and a column `replication`.
+        `gt.Job` defines the columns. With several replications, the frame has the jobs of all.
+
+        - `id`, `user`, `group`, `kind`, `mandatory`, `priority`, `site`, `node`, `processors`, `state`.
+        - `submit`, `queued`, `start`, `end`, `deadline`: times, s (nan: never).
+        - `runtime`, `estimate`: the actual and the promised run time, s at speed 1.
+        - `kills`, `wasted`: the number of kills, and the slot-seconds lost by them.
+        - `qos`, `log_id`: the QOS and the number of the job in a log, if the log has them.
+        - `replication`: the index of the replication, from 0, if there are several.
 
         Example:
             >>> jobs = result.jobs
@@ -164,11 +169,17 @@ class Result:
 
     @cached_property
     def users(self) -> pd.DataFrame:
-        """List the users: counts of jobs, `unhappy`, `satisfaction` (1 is ideal) and mean times of each.
+        """List the users, a row for each; the index has no meaning.
 
-        `jobs`, `completed`, `lost_jobs` and `mandatory_failed` count jobs; `lost_work` is in slot-seconds at
-        speed 1. So are `allocated` and `deserved`, unless the scenario's `[metrics]` says otherwise.
-        `waiting_mean` and `response_mean` are in s; `slowdown_mean` has no unit.
+        - `user`: the name; with several replications, `replication` (from 0) as well.
+        - `jobs`, `completed`, `lost_jobs`, `mandatory_failed`: numbers of jobs.
+        - `lost_work`: the work of lost jobs, slot-seconds at speed 1.
+        - `unhappy`: whether some mandatory work of the user failed.
+        - `allocated`, `deserved`: the work that the user got and should get, slot-seconds at speed 1, unless
+          the scenario's `[metrics]` says otherwise.
+        - `satisfaction`: `allocated` over `deserved`; 1 is ideal.
+        - `waiting_mean`, `response_mean`: mean times of mandatory jobs, s.
+        - `slowdown_mean`: the mean bounded slow-down of mandatory jobs, without unit.
 
         Example:
             >>> int(result.users["jobs"].sum()) > 0
@@ -180,7 +191,8 @@ class Result:
     def classes(self) -> pd.DataFrame:
         """List the classes of jobs, a row for each user and `class`, with the columns of `users`.
 
-        There is neither `deserved` nor `satisfaction`. The frame is empty if all jobs are of one class.
+        There is neither `deserved` nor `satisfaction`. Means are those of the jobs of the class. The frame is
+        empty if all jobs are of one class; the index has no meaning.
 
         Example:
             >>> sorted(result.classes["class"].unique())
@@ -191,6 +203,9 @@ class Result:
     @cached_property
     def signals(self) -> pd.DataFrame:
         """List the sampled signals, a row for each sample: `time` (s), `name` and `value` of the signal.
+
+        The unit is that of the signal. With several replications there is a column `replication`, from 0;
+        the index has no meaning.
 
         Example:
             >>> signals = result.signals.query("replication == 0")
@@ -209,7 +224,10 @@ class Result:
 
         Returns:
             A frame with the rows of all replications; with several there is a column `replication`. Times
-            are in s; rows of `events` are in order of time within each replication.
+            are in s. Columns of `stays`: `user`, `entry`, `deadline`, `demand`, `setup_end`, `leave`; of
+            `messages`: `agent`, `kind`, `time` (when the bin begins) and `count`; of `pilots`: `id`, `site`,
+            `node`, `submit`, `queued`, `start`, `end`, `state`; of `events`: `time`, `event`, `job` (its
+            id), `site` and `node`, in order of time within each replication.
 
         Raises:
             ScenarioError: no table of that name was kept.

@@ -74,7 +74,7 @@ class Sweep:
 
         Columns are the varied paths, and of each metric the mean and its standard error `METRIC_se` over the
         replications, in the `unit` of the frame `runs`. A configuration that failed has no metrics; then the
-        column `failure` says why.
+        column `failure` says why. The index counts rows from 0, the last path varying fastest.
 
         Example:
             >>> made.configurations.set_index("workload.count")["completed"].is_monotonic_increasing
@@ -105,7 +105,8 @@ class Sweep:
     def runs(self) -> pd.DataFrame:
         """List the single runs, a row for each combination, replication and metric.
 
-        The columns are the varied paths, `replication` (from 0), `metric`, `value` and its `unit`.
+        The columns are the varied paths, `replication` (from 0), `metric`, `value` and its `unit`. The index
+        has no meaning.
 
         Example:
             >>> list(made.runs.columns)
