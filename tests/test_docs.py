@@ -433,6 +433,12 @@ def test_every_law_and_every_kind_of_workload_is_on_its_page():
     table = "\n".join(module("reference").scenario_tables()).partition("\n## Laws\n")[2]
     assert len(laws) > 5
     assert [law for law in laws if f"\n| `{law}` |" not in table] == []
+    rows = [[cell.strip() for cell in line.split(" | ")] for line in table.splitlines() if line[:3] == "| `"]
+    parameters = [row for row in rows if len(row) > 2]
+    assert {row[0].strip("|` ") for row in parameters} == {*laws}
+    assert [row for row in parameters if "number, " in row[2] and not row[3]] == []
+    assert [row for row in parameters if not row[4] or not re.match(r"[A-Z].*\. \|$", row[5])] == []
+    assert ["| `gaussian`", "`low`", "number, ≥ 0", "of the key", "`0.0`", "Least value. |"] in rows
     known, schema = module("scenario_schema"), ScenarioSpec.model_json_schema()
     parts = {name: schema["$defs"][name] for name in known.named(schema["properties"]["workload"])}
     kinds = {known.kind_of(part) for part in parts.values()}
