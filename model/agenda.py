@@ -33,7 +33,7 @@ _NEVER: Arrival = (inf, lambda _: None, None)
 
 
 class Agenda:
-    """A clock and a heap of events `(time, order, sequence, action, argument)`.
+    """The agenda is a clock and a heap of events `(time, order, sequence, action, argument)`.
 
     Events at one instant fire by `order`, then in the order in which they were entered, so a run
     never depends on chance or on hashing. A sorted stream of arrivals may be merged from outside

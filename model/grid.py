@@ -73,23 +73,44 @@ class Grid(mesa.Model):
         Args:
             count: the number of slots.
             speed: the speed of each: seconds of work at speed 1 that it does in a second.
+
+        Example:
+            >>> slots = model.slots
+            >>> model.add_slots(2, speed=1.5)
+            >>> model.slots - slots
+            2
         """
         self.slots += count
         self.capacity += count * speed
 
     @property
     def mean_speed(self) -> float:
-        """The mean speed of the slots, work at speed 1 per s; it is 1 while there are none."""
+        """Compute the mean speed of the slots, work at speed 1 per s; it is 1 while there are none.
+
+        Example:
+            >>> 1.0 < model.mean_speed < 1.5
+            True
+        """
         return self.capacity / self.slots if self.slots else 1.0
 
     @property
     def now(self) -> float:
-        """The current simulated time in seconds."""
+        """Tell the current simulated time, s.
+
+        Example:
+            >>> stepped.now
+            10.0
+        """
         return self.agenda.now
 
     @property
     def judged(self) -> float:
-        """The time (s) up to which it is known what happens: infinite once nothing ever will again."""
+        """Tell the time (s) up to which it is known what happens: infinite once nothing ever will again.
+
+        Example:
+            >>> model.judged >= model.now
+            True
+        """
         return self.now if self.running or self.horizon < inf else inf
 
     def step(self) -> None:
@@ -149,6 +170,12 @@ class Grid(mesa.Model):
         """Close the grid and empty its agents; neither can be used afterwards.
 
         The memory of a run is then freed without the garbage collector once its record is no longer used.
+
+        Example:
+            >>> agents = list(stepped.agents)
+            >>> stepped.scrap()
+            >>> vars(agents[0])
+            {}
         """
         agents = list(self.agents)
         self.close()

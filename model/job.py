@@ -9,7 +9,7 @@ from typing import Any
 
 
 class State(StrEnum):
-    """States of a job.
+    """A job is in one of these states.
 
     `created -> queued -> running -> done`; `running -> queued` is a kill (progress is lost, the job is
     not) or a suspension (neither is); `queued -> cancelled` and `running -> cancelled` on the owner's demand;
@@ -38,7 +38,7 @@ class IllegalTransition(RuntimeError):  # noqa: N818 - reads as what happened
 
 
 class Job:
-    """A unit of work: the demand of its owner, and the outcome.
+    """A job is a unit of work: the demand of its owner, and the outcome.
 
     Policies and metrics read its attributes, and change none of them.
 
@@ -146,13 +146,17 @@ class Job:
         self.journal = journal
 
     def level(self, levels: Mapping[str, float]) -> float:
-        """Its place among others by QOS, or by kind.
+        """Look up the level of the job among others, by QOS or by kind.
 
         Args:
             levels: numbers, by the names of QOS and of kinds.
 
         Returns:
             the number of its QOS, or else of its kind; 0 if neither has one.
+
+        Example:
+            >>> job.level({"job": 2.0})
+            2.0
         """
         return levels.get(self.qos, levels.get(self.kind, 0.0))
 
@@ -165,6 +169,12 @@ class Job:
 
         Raises:
             IllegalTransition: the job runs, or it has ended otherwise than by a failure.
+
+        Example:
+            >>> late = gt.Job(2, "bob", submit=5.0, runtime=30.0, processors=2)
+            >>> late.queue(5.0, site="cluster")
+            >>> late.state.value, late.queued
+            ('queued', 5.0)
         """
         if self.state is FAILED:
             self.start = self.end = nan
@@ -185,6 +195,11 @@ class Job:
 
         Raises:
             IllegalTransition: the job is not queued.
+
+        Example:
+            >>> late.begin(8.0, node="node-1")
+            >>> late.start, late.node
+            (8.0, 'node-1')
         """
         if self.state is not QUEUED:
             self._refuse("running")
@@ -202,6 +217,11 @@ class Job:
 
         Raises:
             IllegalTransition: the job does not run.
+
+        Example:
+            >>> late.finish(38.0)
+            >>> late.end, late.work
+            (38.0, 60.0)
         """
         if self.state is not RUNNING:
             self._refuse("done")
@@ -219,6 +239,14 @@ class Job:
 
         Raises:
             IllegalTransition: the job does not run.
+
+        Example:
+            >>> guest = gt.Job(3, "eve", submit=0.0, runtime=60.0)
+            >>> guest.queue(0.0)
+            >>> guest.begin(0.0)
+            >>> guest.kill(20.0)
+            >>> guest.state.value, guest.kills, guest.wasted
+            ('queued', 1, 20.0)
         """
         if self.state is not RUNNING:
             self._refuse("killed")
@@ -239,6 +267,12 @@ class Job:
 
         Raises:
             IllegalTransition: the job does not run.
+
+        Example:
+            >>> guest.begin(30.0)
+            >>> guest.suspend(45.0)
+            >>> guest.state.value, guest.kept, guest.wasted
+            ('queued', 15.0, 20.0)
         """
         if self.state is not RUNNING:
             self._refuse("suspended")
@@ -257,6 +291,11 @@ class Job:
 
         Raises:
             IllegalTransition: the job has ended.
+
+        Example:
+            >>> guest.cancel(60.0)
+            >>> guest.state.value
+            'cancelled'
         """
         if self.state is RUNNING:
             self.wasted += (now - self.start) * self.processors
@@ -276,6 +315,14 @@ class Job:
 
         Raises:
             IllegalTransition: the job does not run.
+
+        Example:
+            >>> long = gt.Job(4, "eve", submit=0.0, runtime=60.0)
+            >>> long.queue(0.0)
+            >>> long.begin(0.0)
+            >>> long.expire(50.0)
+            >>> long.state.value, long.given
+            ('expired', 50.0)
         """
         if self.state is not RUNNING:
             self._refuse("expired")
@@ -294,6 +341,14 @@ class Job:
 
         Raises:
             IllegalTransition: the job does not run.
+
+        Example:
+            >>> hit = gt.Job(5, "eve", submit=0.0, runtime=60.0)
+            >>> hit.queue(0.0)
+            >>> hit.begin(0.0)
+            >>> hit.fail(10.0)
+            >>> hit.state.value, hit.wasted
+            ('failed', 10.0)
         """
         if self.state is not RUNNING:
             self._refuse("failed")
@@ -311,6 +366,12 @@ class Job:
 
         Raises:
             IllegalTransition: the job runs or has ended.
+
+        Example:
+            >>> wide = gt.Job(6, "eve", submit=0.0, runtime=60.0, processors=1000)
+            >>> wide.reject(0.0)
+            >>> wide.state.value
+            'rejected'
         """
         if self.state is not CREATED and self.state is not QUEUED:
             self._refuse("rejected")
@@ -321,30 +382,54 @@ class Job:
 
     @property
     def waiting_time(self) -> float:
-        """The time from submission to the last start in which it did not run, s (RR-5576, equation 1).
+        """Compute the time from submission to the last start when it did not run, s (RR-5576, equation 1).
 
         An execution that was lost counts as waiting; one whose progress was kept does not.
+
+        Example:
+            >>> job.waiting_time
+            10.0
         """
         return self.start - self.submit - self.ran_before
 
     @property
     def execution_time(self) -> float:
-        """The time of its executions that were not lost, s (RR-5576, equation 2)."""
+        """Compute the time of its executions that were not lost, s (RR-5576, equation 2).
+
+        Example:
+            >>> job.execution_time
+            60.0
+        """
         return self.end - self.start + self.ran_before
 
     @property
     def ran_before(self) -> float:
-        """The time of executions before the last whose progress was kept: suspended or checkpointed, s."""
+        """Compute the time of earlier executions, suspended or checkpointed, whose progress was kept, s.
+
+        Example:
+            >>> job.ran_before
+            0.0
+        """
         return self.kept / self.processors
 
     @property
     def response_time(self) -> float:
-        """The time from submission to the end, s (RR-5576, equation 3)."""
+        """Compute the time from submission to the end, s (RR-5576, equation 3).
+
+        Example:
+            >>> job.response_time
+            70.0
+        """
         return self.end - self.submit
 
     @property
     def work(self) -> float:
-        """The work that completing the job stands for, slot-seconds at speed 1."""
+        """Compute the work that completing the job stands for, slot-seconds at speed 1.
+
+        Example:
+            >>> job.work
+            60.0
+        """
         return self.runtime * self.processors
 
     def _log(self, now: float, event: str) -> None:

@@ -60,7 +60,7 @@ class Missing(NamedTuple):
 
 @dataclass(slots=True)
 class Record:
-    """Everything that a run leaves behind.
+    """The record keeps everything that a run leaves behind.
 
     Attributes:
         jobs: every job created, in order.

@@ -14,7 +14,7 @@ LOAD = 1 + 1 / TWICE
 
 
 class Streams:
-    """Independent generators keyed by purpose (`workload:lhcb`, `tie:sed-3`, …).
+    """Streams give each purpose an independent generator (`workload:lhcb`, `tie:sed-3`, …).
 
     Args:
         seed: of the experiment, a non-negative integer.

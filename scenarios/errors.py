@@ -11,7 +11,7 @@ LONGEST = 2_000  # characters of a line that is meant to be read
 
 
 class ScenarioError(ValueError):
-    """The error of a scenario, a path into it, a file or an argument that is not usable.
+    """A scenario error says why a scenario, a path into it, a file or an argument is not usable.
 
     Attributes:
         faults: every fault at once, a line each; a line that is too long to be read is cut.

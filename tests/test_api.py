@@ -398,8 +398,6 @@ def function(found):
 
 PUBLIC = dict(public())
 EXAMPLES = {name: inspect.getdoc(function(found)) or "" for name, found in PUBLIC.items()}
-SHOWN = {"Scenario", "Result", "Sweep", "Study", "Explained", "GridModel"}  # whose methods users call
-FOR_AGENTS = {"GridModel.add_slots", "GridModel.register_agent", "GridModel.scrap"}
 
 
 def sections(text):
@@ -418,9 +416,7 @@ def of_class(name, cls):
     needed = {field for one in own(cls) for field in [*get_annotations(one), *vars(one).get("__slots__", ())]}
     if not is_dataclass(cls) and getattr(cls.__init__, "__module__", "").startswith("gridtune."):
         needed |= {*inspect.signature(cls).parameters}
-    if not name.startswith("policies.") or policy.Policy in cls.__bases__:
-        needed.add("Example")
-    return {one for one in needed if not one.startswith("_")}
+    return {"Example", *(one for one in needed if not one.startswith("_"))}
 
 
 def of_function(name, found):
@@ -432,9 +428,17 @@ def of_function(name, found):
     told = EXAMPLES[name].startswith(("Tell whether ", "Deprecated: "))
     if signature.return_annotation != "None" and not calculated and not told:
         needed.add("Returns")
-    if name.partition(".")[0] in SHOWN and name not in FOR_AGENTS and not isinstance(found, property):
+    if not EXAMPLES[name].startswith("Deprecated: ") and not _in_an_example_of_its_class(name, signature):
         needed.add("Example")
     return needed
+
+
+def _in_an_example_of_its_class(name, signature):
+    """Whether it is a question to a policy that the example of its class asks, or what only agents call."""
+    owner, _, member = name.rpartition(".")
+    if not owner.startswith("policies."):
+        return False
+    return signature.return_annotation == "None" or bool(re.search(rf"\b{member}\(", EXAMPLES[owner]))
 
 
 @pytest.mark.parametrize("name", [name for name in PUBLIC if name != "policies"])
@@ -443,6 +447,21 @@ def test_every_public_name_has_a_docstring_with_all_its_sections(name):
     needed = (of_class if isclass(PUBLIC[name]) else of_function)(name, PUBLIC[name])
     assert EXAMPLES[name].partition("\n")[0].endswith(".")
     assert sorted(needed - there.keys() - set().union(*there.values())) == []
+
+
+def test_docstrings_of_frames_name_every_column():
+    run = gt.load("diet/day-regular", workload__count=2).run(replications=2, events=True)
+    told = {name: EXAMPLES[f"Result.{name}"] for name in ("jobs", "users", "signals", "metrics", "table")}
+    told["classes"] = EXAMPLES["Result.classes"] + told["users"]
+    frames = {name: run.table(name) for name in run.tables[0]} | {"metrics": run.metrics}
+    assert {*told} - {"table"} <= {*frames}
+    missing = {
+        f"{name}.{column}"
+        for name, frame in frames.items()
+        for column in frame.columns
+        if f"`{column}`" not in told.get(name, told["table"])
+    }
+    assert missing == set()
 
 
 @pytest.mark.long

@@ -288,7 +288,57 @@ def test_the_reference_of_python_has_inherited_members_and_the_limits_of_a_searc
     }
     assert rows["seed"] == ["`int`", "0 to 4294967295", "`1`"]
     assert rows["batch"] == ["`int`", "at least 1", "`None`"]
-    assert rows["seeds"] == ["`Sequence[int]`", "", "`()`"]
+    assert rows["seeds"] == ["`Sequence[int]`", "–", "`()`"]
+
+
+def python_sections(page):
+    """The entries below each heading of a section, with the code that stands before it."""
+    code = section = ""
+    for block in page.split("\n\n"):
+        if block.lstrip("\n").startswith("```python"):
+            code = block
+        elif heading := re.fullmatch(r"\*\*(\w+)\*\*", block):
+            section = heading[1]
+        elif section:
+            yield section, code, block.splitlines()
+            section = ""
+
+
+def test_the_reference_of_python_has_the_type_of_each_argument_attribute_and_result():
+    page = "\n".join(module("reference").PAGES["python"]())
+    found = list(python_sections(page))
+    assert (
+        len(found) == len(re.findall(r"^\*\*(Args|Attributes|Returns|Yields|Raises)\*\*$", page, re.M)) > 250
+    )
+    typed = re.compile(r"- `[^`]+` \(`[^`]+`(, default `[^`]+`)?\): [^a-z\s].*[.?…]$")
+    entries = [line for section, _, lines in found if section in ("Args", "Attributes") for line in lines]
+    assert [line for line in entries if not typed.match(line)] == []
+    results = [(code, line) for section, code, (line, *_) in found if section == "Returns"]
+    assert [line for code, line in results if f"-> {line.split('`')[1]}\n" not in code] == []
+    heads = re.findall(r"^```python\n(.*?)\n```", page, re.M | re.S)
+    assert len(results) == sum("-> " in head.rpartition(")")[2] for head in heads)
+    assert [head for head in heads if not re.search(r"^\w[\w.]*(\(|: \S)", head)] == []
+
+
+def test_the_reference_of_python_begins_with_all_that_gt_offers():
+    page = "\n".join(module("reference").PAGES["python"]())
+    headings = [re.sub(r"[^\w\s-]", "", one.lower()) for one in re.findall(r"^#+ (.*)$", page, re.M)]
+    anchors = {name if not n else f"{name}_{n}" for n, name in numbered(headings)}
+    rows = dict(re.findall(r"^\| \[`([\w.]+)`\]\(#(\w+)\)", page, re.M))
+    assert [*rows] == [f"gt.{name}" for name in gt.__all__] + [
+        f"policies.{one}" for one in gt.policies.__all__
+    ]
+    assert {*rows.values()} <= anchors
+    assert rows["gt.Sweep"] == "gtsweep_1"
+    others = page.partition("## Other types")[2]
+    assert "| `SlurmChanges` | " in others
+    assert "`lines` (`Sequence[str]`)" in others
+    assert "| `Floats` | It stands for `NDArray[np.float64]`. |" in others
+
+
+def numbered(names):
+    """Each name with the number of equal ones before it."""
+    return [(names[:at].count(name), name) for at, name in enumerate(names)]
 
 
 def test_every_key_of_a_scenario_has_a_meaning_every_number_a_unit_and_every_table_an_example():
@@ -383,6 +433,12 @@ def test_every_law_and_every_kind_of_workload_is_on_its_page():
     table = "\n".join(module("reference").scenario_tables()).partition("\n## Laws\n")[2]
     assert len(laws) > 5
     assert [law for law in laws if f"\n| `{law}` |" not in table] == []
+    rows = [[cell.strip() for cell in line.split(" | ")] for line in table.splitlines() if line[:3] == "| `"]
+    parameters = [row for row in rows if len(row) > 2]
+    assert {row[0].strip("|` ") for row in parameters} == {*laws}
+    assert [row for row in parameters if "number, " in row[2] and not row[3]] == []
+    assert [row for row in parameters if not row[4] or not re.match(r"[A-Z].*\. \|$", row[5])] == []
+    assert ["| `gaussian`", "`low`", "number, ≥ 0", "of the key", "`0.0`", "Least value. |"] in rows
     known, schema = module("scenario_schema"), ScenarioSpec.model_json_schema()
     parts = {name: schema["$defs"][name] for name in known.named(schema["properties"]["workload"])}
     kinds = {known.kind_of(part) for part in parts.values()}

@@ -34,12 +34,12 @@ def samplers() -> Iterator[str]:
     yield "# Samplers and pictures\n\n## Samplers\n\n`gridtune search --sampler NAME`.\n"
     yield "| sampler | meaning |\n|---|---|"
     for one in sampler_rows():
-        yield row(f"`{one['sampler']}`", one["meaning"])
+        yield row(f"`{one['sampler']}`", sentence(one["meaning"]))
     yield "\n## Pictures of a run\n\n`gridtune plot RUN KIND --out FILE`.\n\n| kind | shows |\n|---|---|"
     for one in picture_rows():
-        yield row(f"`{one['kind']}`", one["shows"])
+        yield row(f"`{one['kind']}`", sentence(one["shows"]))
     yield "\n## Pictures of a search\n"
     yield "`gridtune search --out DIR` writes `pairs.png` and the page `front.html`."
     yield "`gridtune front STUDY --plot KIND.png` draws one of them.\n\n| kind | shows |\n|---|---|"
     for name, (_, meaning) in PLOTS.items():
-        yield row(f"`{name}`", meaning)
+        yield row(f"`{name}`", sentence(meaning))

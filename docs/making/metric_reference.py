@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import inf, isfinite
 from typing import Any
 
-from reference_text import row
+from reference_text import row, sentence
 
 import gridtune.scenarios.systems.registry  # noqa: F401 - importing the systems defines their metrics
 from gridtune.model.metrics import registry as known
@@ -44,7 +44,7 @@ def metrics() -> Iterator[str]:
         for name, one in table.items():
             better = "less" if one.direction == "minimize" else "more"
             shown = _value(run[name].value) if name in run else "–"
-            yield row(f"`{name}`", one.unit or "none", better, value_range(one), shown, one.meaning)
+            yield row(f"`{name}`", one.unit or "none", better, value_range(one), shown, sentence(one.meaning))
 
 
 CLASS_TEXT = f"""A scenario with two or more classes of jobs has them all for each. The class is the `role`

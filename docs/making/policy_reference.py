@@ -20,7 +20,8 @@ def policies() -> Iterator[str]:
     yield "`gridtune policies` lists these policies. A scenario chooses one by its name, or by a table with"
     yield "`kind` and parameters; the examples show defaults. Any number is at most 1e18 in size. A search"
     yield "varies a parameter within the *search range* unless you give another one. The units *ratio*,"
-    yield "*count* and *none* stand for pure numbers. [Your own](../writing-a-policy.md) join the list."
+    yield "*count* and *none* stand for pure numbers, and a dash for what is no number. [Your"
+    yield "own](../writing-a-policy.md) join the list."
     tree = policy_tree()
     for family, meaning in FAMILIES.items():
         yield f"\n## {family}\n\n{sentence(meaning)}"
@@ -37,9 +38,8 @@ def _policy(policy: dict[str, Any]) -> Iterator[str]:
         yield "|---|---|---|---|---|---|"
     for each in policy["parameters"]:
         default = "required" if each["default"] is None else f"`{toml(each['default'])}`"
-        yield row(
-            f"`{each['name']}`", allowed(each), default, each["unit"], _search_range(each), each["help"]
-        )
+        said = sentence(each["help"])
+        yield row(f"`{each['name']}`", allowed(each), default, each["unit"] or "–", _search_range(each), said)
     yield f"\n```toml\n{policy_example(policy)}\n```"
 
 

@@ -1,4 +1,4 @@
-"""The page on the Python API, written from the docstrings of the public names."""
+"""The page on the Python API, written from the docstrings and annotations of the public names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
+from python_records import records
+from python_types import Typed, arguments, attributes, default, function, own, returned, written
+from reference_text import row, sentence
+
+from gridtune.model.policy import Policy
+
 SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Example")
+KINDS = ((inspect.isclass, "class"), (inspect.ismodule, "module"), (callable, "function"))
 
 
 def python() -> Iterator[str]:
@@ -17,33 +24,63 @@ def python() -> Iterator[str]:
     import gridtune as gt
 
     yield "# Python\n"
-    yield "The public names of `import gridtune as gt`; [From Python](../python-api.md) shows them in use."
-    yield "Examples of members continue that of their class."
+    yield "`import gridtune as gt` offers these names; [From Python](../python-api.md) shows them in"
+    yield "use. Arguments and attributes have their types, defaults and units. Examples of members continue"
+    yield "that of their class. `pd` is pandas, `np` is NumPy.\n"
+    yield from _overview("gt", gt)
     for name in gt.__all__:
         value = getattr(gt, name)
         yield f"\n## gt.{name}\n"
-        if inspect.isclass(value):
-            if (
-                "__init__" in vars(value)
-                and not issubclass(value, Exception)
-                and not hasattr(value, "__dataclass_fields__")
-            ):
-                yield f"```python\ngt.{name}{_signature(value)}\n```\n"
+        if inspect.ismodule(value):
             yield _text(value)
-            for member, shown in _members(value):
-                yield f"\n### {name}.{member}{'' if shown is None else '()'}\n"
-                if shown is not None:
-                    yield f"```python\n{member}{_signature(shown)}\n```\n"
-                yield _text(_function(inspect.getattr_static(value, member)))
-        elif inspect.ismodule(value):
-            yield _text(value)
+            yield "\n### Names for policies\n"
+            yield from _overview(name, value)
             for inner in value.__all__:
                 yield from _decision(f"{name}.{inner}", getattr(value, inner))
+        elif inspect.isclass(value):
+            yield from _class(f"gt.{name}", value)
         else:
             yield f"```python\ngt.{name}{_signature(value)}\n```\n"
             yield _text(value)
             if name == "search":
                 yield from _fields()
+    public = (getattr(module, name) for module in (gt, gt.policies) for name in module.__all__)
+    yield "\n## Other types\n\nAnnotations name these types without a public name: you never make them.\n"
+    yield "| type | meaning |\n|---|---|"
+    yield from records(one for one in public if not inspect.ismodule(one))
+
+
+def _overview(place: str, module: Any) -> Iterator[str]:
+    """A table of the names that a module offers, with what each is."""
+    yield "| name | kind | meaning |\n|---|---|---|"
+    anchors: list[str] = []
+    for name in module.__all__:
+        value = getattr(module, name)
+        kind = next(kind for fits, kind in KINDS if fits(value))
+        if inspect.isclass(value) and Policy in value.__bases__:
+            kind = "base class"
+        anchor = f"{place}{name}".lower()
+        anchors.append(anchor)
+        again = f"_{count - 1}" if (count := anchors.count(anchor)) > 1 else ""  # as MkDocs numbers them
+        meaning = (inspect.getdoc(value) or "").partition("\n")[0]
+        yield row(f"[`{place}.{name}`](#{anchor}{again})", kind, meaning)
+
+
+def _class(place: str, value: Any) -> Iterator[str]:
+    """A class with its members, each under a heading."""
+    if (
+        "__init__" in vars(value)
+        and not issubclass(value, Exception)
+        and not hasattr(value, "__dataclass_fields__")
+    ):
+        yield f"```python\n{place}{_signature(value)}\n```\n"
+    yield _text(value)
+    name = value.__name__
+    for member, shown in _members(value):
+        called = function(inspect.getattr_static(value, member))
+        yield f"\n### {name}.{member}{'' if shown is None else '()'}\n"
+        yield f"```python\n{_head(member, called, shown is None, name)}\n```\n"
+        yield _text(called, name, calculated=shown is None)
 
 
 def _decision(name: str, value: Any) -> Iterator[str]:
@@ -53,9 +90,15 @@ def _decision(name: str, value: Any) -> Iterator[str]:
         yield f"```python\n{name}{_signature(value)}\n```\n"
     yield _text(value)
     for member, shown in _members(value) if inspect.isclass(value) else ():
-        if shown is None or inspect.signature(shown).return_annotation not in (None, "None"):
-            call = f"`{member}`" if shown is None else f"```python\n{member}{_signature(shown)}\n```"
-            yield f"\n{call}\n\n{_text(_function(inspect.getattr_static(value, member)))}"
+        if shown is None or returned(shown):
+            called = function(inspect.getattr_static(value, member))
+            yield f"\n```python\n{_head(member, called, shown is None, value.__name__)}\n```\n"
+            yield _text(called, value.__name__, calculated=shown is None)
+
+
+def _head(name: str, called: Any, calculated: bool, owner: str) -> str:
+    """A member as it is used: a property with its type, a method with its arguments."""
+    return f"{name}: {returned(called, owner)}" if calculated else f"{name}{_signature(called, owner)}"
 
 
 def _fields() -> Iterator[str]:
@@ -63,16 +106,17 @@ def _fields() -> Iterator[str]:
     from gridtune import search
     from gridtune.optimize.config import SearchConfig
 
-    yield "\n| field | type | unit and limits | default | meaning |\n|---|---|---|---|---|"
+    yield "\nThese are the `fields`. With the default `None`, the meaning says what then holds.\n"
+    yield "| field | type | unit and limits | default | meaning |\n|---|---|---|---|---|"
     types, said = inspect.get_annotations(SearchConfig), inspect.signature(search).parameters
     for name, field in SearchConfig.model_fields.items():
         if name in said:
             continue
-        written = re.sub(r"Annotated\[(\w+), [^]]*\]", r"\1", types[name])
-        written = re.sub(r"tuple\[(.*), \.\.\.\]", r"Sequence[\1]", written).removesuffix(" | None")
-        written = written.replace(" | ", " or ")
+        kind = re.sub(r"Annotated\[(\w+), [^]]*\]", r"\1", types[name])
+        kind = re.sub(r"tuple\[(.*), \.\.\.\]", r"Sequence[\1]", kind).removesuffix(" | None")
+        kind = kind.replace(" | ", " or ")
         meaning = " ".join(field.description.split())
-        yield f"| `{name}` | `{written}` | {_limits(field)} | `{field.default!r}` | {meaning} |"
+        yield f"| `{name}` | `{kind}` | {_limits(field) or '–'} | `{field.default!r}` | {meaning} |"
 
 
 def _limits(field: Any) -> str:
@@ -86,64 +130,80 @@ def _limits(field: Any) -> str:
 
 def _members(cls: type) -> Iterator[tuple[str, Any]]:
     """Public methods of a class, with what is called, and its properties, with None; inherited ones last."""
-    ours = [base for base in cls.__mro__ if base.__module__.startswith("gridtune.")]
-    for name in dict.fromkeys(name for base in ours for name in vars(base) if not name.startswith("_")):
+    for name in dict.fromkeys(name for base in own(cls) for name in vars(base) if not name.startswith("_")):
         member = inspect.getattr_static(cls, name)
         if isinstance(member, property | cached_property):
             yield name, None
-        elif inspect.isroutine(_function(member)):
-            yield name, _function(member)
+        elif inspect.isroutine(function(member)):
+            yield name, function(member)
 
 
-def _function(member: Any) -> Any:
-    if isinstance(member, property):
-        return member.fget
-    if isinstance(member, cached_property):
-        return member.func
-    return getattr(member, "__func__", member)
-
-
-def _signature(function: Any) -> str:
+def _signature(called: Any, owner: str = "") -> str:
     """How it is called, a line for each argument where one line would be long."""
-    signature = inspect.signature(function)
-    returned = signature.return_annotation
-    back = "" if returned in (inspect.Signature.empty, "None") else f" -> {returned}"
+    back = f" -> {kind}" if (kind := returned(called, owner)) else ""
     shown, named = [], False
-    for one in signature.parameters.values():
+    for one in inspect.signature(called).parameters.values():
         if one.name in ("self", "cls"):
             continue
         if one.kind is inspect.Parameter.KEYWORD_ONLY and not named:
             shown, named = [*shown, "*"], True
         stars = {inspect.Parameter.VAR_KEYWORD: "**", inspect.Parameter.VAR_POSITIONAL: "*"}.get(one.kind, "")
-        shown_default = "..." if one.default is dataclasses.MISSING else repr(one.default)
-        default = "" if one.default is inspect.Parameter.empty else f" = {shown_default}"
-        shown.append(f"{stars}{one.name}: {one.annotation}{default}")
+        value = "..." if one.default is dataclasses.MISSING else default(one.default)
+        given = "" if one.default is inspect.Parameter.empty else f" = {value}"
+        shown.append(f"{stars}{one.name}: {written(one.annotation, owner)}{given}")
     line = f"({', '.join(shown)}){back}"
     return line if len(line) < 90 else "(\n    " + ",\n    ".join(shown) + f",\n){back}"
 
 
-def _text(value: Any) -> str:
-    """A docstring as Markdown."""
-    parts: list[str] = []
+def _text(value: Any, owner: str = "", calculated: bool = False) -> str:
+    """A docstring as Markdown, with the types that annotations say.
+
+    Args:
+        value: the module, class or function.
+        owner: the class of a method.
+        calculated: whether it is a property, whose type stands above.
+    """
+    types, back = {}, ""
+    if inspect.isclass(value):
+        types = {"Args": arguments(value), "Attributes": attributes(value)}
+    elif callable(value):
+        types, back = {"Args": arguments(value, owner)}, "" if calculated else returned(value, owner)
+    text = inspect.getdoc(value) or ""
+    if back and not re.search(r"^(Returns|Yields):$", text, re.M):
+        text = f"{text}\n\nReturns:\n    {_answer(text)}"
+    parts: dict[str, str] = {}
     section, lines = "", list[str]()
-    for line in [*(inspect.getdoc(value) or "").splitlines(), "End:"]:
+    for line in [*text.splitlines(), "End:"]:
         head = line.rstrip(":") if line.endswith(":") and not line.startswith(" ") else ""
         if head in SECTIONS or head == "End":
-            parts.append(_section(section, lines))
+            parts[section] = _section(section, lines, types.get(section, {}), back)
             section, lines = head, []
         else:
             lines.append(line)
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join(parts[one] for one in ("", *SECTIONS) if parts.get(one))
 
 
-def _section(name: str, lines: list[str]) -> str:
+def _answer(text: str) -> str:
+    """What a question returns: "Tell whether …" is its own answer."""
+    return text.partition("\n")[0].removeprefix("Tell ")
+
+
+def _section(name: str, lines: list[str], types: dict[str, Typed], back: str) -> str:
     body = inspect.cleandoc("\n".join(["", *lines])).strip()
     if not body or not name:
         return body
     if name == "Example":
         return f"```pycon\n{body}\n```"
-    entries = re.split(r"\n(?=\S)", body)
     if name in ("Returns", "Yields"):
-        return f"**{name}** {' '.join(body.split())}"
-    rows = [(" ".join(entry.split())).partition(": ") for entry in entries]
-    return f"**{name}**\n\n" + "\n".join(f"- `{head.replace('**', '')}`: {rest}" for head, _, rest in rows)
+        return f"**{name}**\n\n- `{back}`: {sentence(body)}"
+    entries = [(" ".join(entry.split())).partition(": ") for entry in re.split(r"\n(?=\S)", body)]
+    return f"**{name}**\n\n" + "\n".join(
+        f"- `{head.replace('**', '')}`{_typed(head, types)}: {sentence(rest)}" for head, _, rest in entries
+    )
+
+
+def _typed(heads: str, types: dict[str, Typed]) -> str:
+    """The type and default of what an entry is about; of several names, those that all of them share."""
+    known = [types.get(head.strip("* "), Typed("")) for head in heads.split(",")]
+    kind = " or ".join(dict.fromkeys(one.kind for one in known if one.kind))
+    return str(Typed(kind, known[0].default if len({one.default for one in known}) == 1 else ""))

@@ -49,12 +49,27 @@ def scenario_tables() -> Iterator[str]:
         module, _, own = name.rpartition("__")
         model = models.get(name) or getattr(sys.modules[module.replace("__", ".")], own)
         yield from _keys(part, parts, model)
-    yield "\n## Laws\n\nA number, or a table with `law`.\n\n| law | parameters | meaning |\n|---|---|---|"
-    for law in get_args(get_args(Law)[0]):
-        fields = {key: field for key, field in law.model_fields.items() if key != "law"}
-        (name,) = get_args(law.model_fields["law"].annotation)
-        said = [f"`{key}`: {field.description}." for key, field in fields.items() if field.description]
-        yield row(f"`{name}`", ", ".join(f"`{key}`" for key in fields), " ".join([law.__doc__ or "", *said]))
+    yield from _laws()
+
+
+def _laws() -> Iterator[str]:
+    """The laws, and their parameters."""
+    laws = {get_args(law.model_fields["law"].annotation)[0]: law for law in get_args(get_args(Law)[0])}
+    yield "\n## Laws\n\nA law is a number, or a table with `law`."
+    yield '\n```toml\nruntime = { law = "uniform", low = 60.0, high = 600.0 }\n```\n'
+    yield "| law | meaning |\n|---|---|"
+    for name, law in laws.items():
+        yield row(f"`{name}`", law.__doc__ or "")
+    yield "\nThese are the parameters of laws. Most are in the unit of the key that holds the law.\n"
+    yield "| law | parameter | type | unit | default | meaning |\n|---|---|---|---|---|---|"
+    for name, law in laws.items():
+        for key, value in law.model_json_schema()["properties"].items():
+            if key != "law":
+                field = law.model_fields[key]
+                default = "required" if field.is_required() else default_of(field)
+                said = sentence(value.get("description", ""))
+                kind = type_in_words(value, {}, key)
+                yield row(f"`{name}`", f"`{key}`", kind, value.get("unit", ""), default, said)
 
 
 def _subclasses(cls: type) -> Iterator[Any]:

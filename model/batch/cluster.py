@@ -24,7 +24,7 @@ PROCESSORS = ""  # beside the names of resources
 
 
 class Cluster(Processors):
-    """The state of a site that batch policies decide on.
+    """A cluster is the state of a site that batch policies decide on.
 
     Args:
         capacity: the number of processors.
@@ -56,6 +56,16 @@ class Cluster(Processors):
         windows: the times at which more processors will be kept from the scheduler, as far as is known.
         lendable: the number of idle processors of holds on which some jobs may start.
         resources: the units beside processors; None where there are none.
+
+    Example:
+        >>> cluster = gt.policies.Cluster(8, pace=2.0)
+        >>> wide = gt.Job(1, "ann", submit=0.0, runtime=60.0, processors=6)
+        >>> small = gt.Job(2, "bob", submit=0.0, runtime=60.0, processors=2)
+        >>> for one in (wide, small, later := gt.Job(3, "bob", submit=0.0, runtime=60.0, processors=4)):
+        ...     cluster.enqueue(one)
+        >>> cluster.start(wide, now=0.0, end=30.0)
+        >>> cluster.free, cluster.depth, cluster.wanted, cluster.ends[0].time
+        (2, 2, 6, 30.0)
     """
 
     __slots__ = (
@@ -126,7 +136,12 @@ class Cluster(Processors):
 
     @property
     def narrowest(self) -> float:
-        """The number of processors of the narrowest job that waits; infinite if none does."""
+        """Give the number of processors of the narrowest job that waits; infinite if none does.
+
+        Example:
+            >>> cluster.narrowest
+            2
+        """
         return min(self._widths, default=inf)
 
     def waiting_in(self, queue: int) -> int:
@@ -137,6 +152,10 @@ class Cluster(Processors):
 
         Returns:
             The number of jobs.
+
+        Example:
+            >>> cluster.waiting_in(0)
+            2
         """
         return sum(len(jobs) for lane, jobs in self.lanes.items() if lane.queue == queue)
 
@@ -148,6 +167,10 @@ class Cluster(Processors):
 
         Returns:
             The number of processors.
+
+        Example:
+            >>> cluster.wanted_in(0)
+            6
         """
         lanes = (jobs for lane, jobs in self.lanes.items() if lane.queue == queue)
         return sum(job.processors for jobs in lanes for job in jobs.values())
@@ -160,6 +183,10 @@ class Cluster(Processors):
 
         Returns:
             The number of processors.
+
+        Example:
+            >>> cluster.free_for(0)
+            2
         """
         return int(max(0, min(self.free, self.queues[queue].slots - self._used[queue])))
 
@@ -171,6 +198,10 @@ class Cluster(Processors):
 
         Returns:
             The time on the slowest node, s.
+
+        Example:
+            >>> cluster.duration(small)
+            30.0
         """
         return job.expected / self.pace
 
@@ -182,6 +213,10 @@ class Cluster(Processors):
 
         Returns:
             The jobs, also those for which there are no slots left.
+
+        Example:
+            >>> [job.id for job in cluster.waiting()]
+            [2, 3]
         """
         for _, lanes in groupby(sorted(self.lanes, key=place), place):
             some = [self.lanes[lane].values() for lane in lanes]
@@ -194,6 +229,10 @@ class Cluster(Processors):
 
         Returns:
             The jobs whose queue and quota have slots left.
+
+        Example:
+            >>> [job.id for job in cluster.in_order()]
+            [2, 3]
         """
         if len(self.lanes) == 1 and not self._limited and self.longest == inf:
             return iter(next(iter(self.lanes.values())).values())
@@ -207,6 +246,10 @@ class Cluster(Processors):
 
         Returns:
             The jobs whose queue and quota have slots left, in the same order.
+
+        Example:
+            >>> [job.id for job in cluster.admitted([later, small])]
+            [3, 2]
         """
         if self.longest < inf:
             order = (job for job in order if job.estimate <= self.longest)
@@ -224,6 +267,10 @@ class Cluster(Processors):
 
         Returns:
             The other jobs, in the same order.
+
+        Example:
+            >>> len(cluster.hopeful([small, later]))
+            2
         """
         return jobs if self._quotas is None else self._quotas.hopeful(jobs)
 
@@ -236,6 +283,10 @@ class Cluster(Processors):
 
         Args:
             jobs: the jobs.
+
+        Example:
+            >>> cluster.can_start([small]), cluster.can_start([small, later])
+            (True, False)
         """
         room = self.free
         for job in jobs:
@@ -252,6 +303,10 @@ class Cluster(Processors):
 
         Args:
             jobs: the jobs.
+
+        Example:
+            >>> cluster.has_units_for([small, later])
+            True
         """
         return self.resources is None or self.resources.room_for(jobs)
 
@@ -263,6 +318,10 @@ class Cluster(Processors):
 
         Returns:
             The number of units by the name of the resource; that of processors is "".
+
+        Example:
+            >>> cluster.missing_for(later)
+            {'': 2}
         """
         missing = {} if self.resources is None else self.resources.missing_for(job)
         if job.processors > self.free:
@@ -277,6 +336,10 @@ class Cluster(Processors):
 
         Returns:
             The number of units by the name of the resource; that of processors is "".
+
+        Example:
+            >>> cluster.held_by(wide)
+            {'': 6}
         """
         units = {} if self.resources is None else self.resources.held.get(job.id, {})
         return {PROCESSORS: job.processors, **units}
@@ -289,6 +352,10 @@ class Cluster(Processors):
 
         Returns:
             The queue with its limits.
+
+        Example:
+            >>> cluster.queue_of(small).slots
+            inf
         """
         return self.queues[self._lane_of[job.id].queue]
 
@@ -300,6 +367,11 @@ class Cluster(Processors):
 
         Args:
             now: the present time, s.
+
+        Example:
+            >>> cluster.settle(now=0.0)
+            >>> cluster.as_planned(now=10.0), cluster.as_planned(now=40.0)
+            (True, False)
         """
         return not self.disturbed and (not self.ends or self.ends[0].time > now)
 
@@ -426,6 +498,10 @@ class Cluster(Processors):
 
         Returns:
             The copy, which shares accounts and limits: it is for `starts` of a policy alone.
+
+        Example:
+            >>> cluster.seen([later], now=0.0).depth
+            1
         """
         made = copy(self)
         shown = {job.id for job in jobs}

@@ -9,7 +9,7 @@ KEYS: Final = -(1 << 62)  # keys of holds lie below it, ids of jobs and of place
 
 
 class Window(NamedTuple):
-    """Processors that will be kept from the scheduler, as far as it knows.
+    """A window will keep processors from the scheduler, as far as it knows.
 
     Attributes:
         start: s from which they are; in the past if they should be kept already, but are not all free yet.
@@ -24,7 +24,7 @@ class Window(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Hold:
-    """Processors that are kept from the scheduler now.
+    """A hold keeps processors from the scheduler now.
 
     Attributes:
         key: number below `KEYS` that distinguishes holds of a cluster.

@@ -7,7 +7,7 @@ from math import exp, log
 
 
 class Ledger:
-    """Processor-seconds used by each owner, forgotten by half every `half_life` seconds.
+    """A ledger counts the processor-seconds of each owner; every `half_life` (s) it forgets half of them.
 
     Use is charged continuously while processors are held: with r processors held, the account obeys
     U' = r - U ln 2 / half_life, which is solved exactly between changes.

@@ -19,7 +19,7 @@ from gridtune.model.policy import Policy, PolicyError, parameter, register
 
 
 class BatchPolicy(Policy, family="batch"):
-    """The base class of batch policies, which choose the waiting jobs that a site starts.
+    """A batch policy chooses the waiting jobs that a site starts.
 
     Plans rest on promised (or predicted) run times. A running job that has exceeded its promise is
     expected to end at once: plans count on its processors, but nothing starts on them before it ends.
@@ -52,6 +52,10 @@ class BatchPolicy(Policy, family="batch"):
 
         Returns:
             The name of the owner; "" if the policy does not distinguish owners.
+
+        Example:
+            >>> InTurn().owner(gt.Job(1, "ann", submit=0.0, runtime=60.0))
+            ''
         """
         return ""
 
@@ -60,6 +64,10 @@ class BatchPolicy(Policy, family="batch"):
 
         Returns:
             The accounts of slot-seconds by owner; None for none.
+
+        Example:
+            >>> InTurn().ledger() is None
+            True
         """
         return None
 
@@ -89,6 +97,10 @@ class BatchPolicy(Policy, family="batch"):
 
         Returns:
             The time, s; infinite for never.
+
+        Example:
+            >>> InTurn().next_pass(cluster, now=0.0)
+            inf
         """
         return inf
 
@@ -147,7 +159,7 @@ class Conservative(BatchPolicy):
 @register("batch", "fair-share", source="EASY over owners ordered by their decayed use")
 @dataclass(frozen=True)
 class FairShare(BatchPolicy):
-    """EASY backfilling over jobs ordered by what their owners have used, least first.
+    """EASY backfilling takes jobs in the order of what their owners have used, least first.
 
     Within one priority of queues, owners come by faded processor-seconds divided by weight (ties: by
     name), and the jobs of an owner first come, first served. The first job in that order that

@@ -47,7 +47,7 @@ def _count(help: str, unit: str, high: float, source: str, default: float = 0.0)
 @register("batch", "priority", source=f"{SLURM}; {LARGEST}; {LEARNED}")
 @dataclass(frozen=True)
 class Priority(BatchPolicy):
-    """Jobs by priority, the first of them with reservations, the others backfilled.
+    """Jobs start by priority; the first of them have reservations, and the others are backfilled.
 
     Priority by the rule `multifactor` is the weighted sum of factors between 0 and 1:
 

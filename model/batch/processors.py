@@ -11,7 +11,7 @@ from gridtune.model.job import Job
 
 
 class PlannedEnd(NamedTuple):
-    """When a running job, or a hold, is expected to give back processors; it may be overdue.
+    """At its planned end, a running job or a hold should give back processors; it may be overdue.
 
     Attributes:
         time: s.
@@ -50,6 +50,10 @@ class Processors:
 
         Args:
             job: the job.
+
+        Example:
+            >>> cluster.borrows(wide)
+            False
         """
         return job.id in self._borrowed
 

@@ -14,7 +14,7 @@ from gridtune.model.job import Job
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A queue of a site and its limits (RR-5576, section 4.4).
+    """A queue of a site has limits (RR-5576, section 4.4).
 
     Attributes:
         name: of the queue.
@@ -65,7 +65,7 @@ class Queue:
 
 
 class Lane(NamedTuple):
-    """Jobs that wait first come, first served: those of one owner in one queue.
+    """In a lane, jobs wait first come, first served: those of one owner in one queue.
 
     Attributes:
         rank: minus the priority of the queue.

@@ -12,7 +12,7 @@ from gridtune.model.job import Job
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """How much of each user, and of each group, may run at once. Jobs without a group are those of one.
+    """A quota limits what each user and group may run at once. Jobs without a group are those of one.
 
     Attributes:
         user_running, group_running: jobs.
@@ -67,7 +67,7 @@ Key = tuple[int, str, str]  # queue or -1 for the site, user or group or queue, 
 
 
 class Quotas:
-    """Who runs how much of what is limited, and who may start.
+    """The quotas say who runs how much of what is limited, and who may start.
 
     Jobs of one queue, user and group are under the same limits: they are of one kind.
 

@@ -16,7 +16,7 @@ POOL = "partition "  # at the head of the name of a resource that is the process
 
 
 class Resources:
-    """Whole units by name, counted over the site: a job gets its units wherever they are.
+    """Resources count whole units by name, over the site: a job gets its units wherever they are.
 
     Args:
         capacity: units that the site has.

@@ -161,7 +161,7 @@ class BestSoFar:
 
 @dataclass(frozen=True)
 class Forecast(Policy, family="forecast"):
-    """The base class of forecasts; every kind can be made wrong on purpose, to study errors.
+    """A forecast expects run times; every kind can be made wrong on purpose, to study errors.
 
     Attributes:
         oracle: whether it is fed the present truth at each decision, not what sensors saw.
@@ -237,6 +237,10 @@ class Forecast(Policy, family="forecast"):
 
         Returns:
             An object with the method `observe(values)`, which returns what is expected next of each series.
+
+        Example:
+            >>> LargestSeen().memories([1.0, 2.0]).observe([3.0, 1.0])
+            [3.0, 2.0]
         """
         return Separate([self.memory(initial) for initial in initials])
 
@@ -249,6 +253,10 @@ class Forecast(Policy, family="forecast"):
 
         Returns:
             The factors on the forecast times; an array with an entry for each server.
+
+        Example:
+            >>> LargestSeen(bias=2.0).lasting_error(np.random.default_rng(1), servers=3).tolist()
+            [2.0, 2.0, 2.0]
         """
         return self.bias * np.exp(self.spread * rng.standard_normal(servers))
 
@@ -261,6 +269,10 @@ class Forecast(Policy, family="forecast"):
 
         Returns:
             The factors on the forecast times; an array with an entry for each server, or 1 for no error.
+
+        Example:
+            >>> LargestSeen().passing_error(np.random.default_rng(1), servers=3)
+            1.0
         """
         return np.exp(self.noise * rng.standard_normal(servers)) if self.noise else 1.0
 
@@ -268,7 +280,7 @@ class Forecast(Policy, family="forecast"):
 @register("forecast", "perfect", source="RR-5335, section 4.1 (exact present values)")
 @dataclass(frozen=True)
 class Perfect(Forecast):
-    """The true performance at the moment of the decision, without sensors in between."""
+    """The true performance at the moment of the decision is known, without sensors in between."""
 
     oracle: ClassVar[bool] = True
 
@@ -280,7 +292,7 @@ class Perfect(Forecast):
 @register("forecast", "measured", source="RR-5335, section 4.1")
 @dataclass(frozen=True)
 class Measured(Forecast):
-    """The last measurement."""
+    """The last measurement is what is expected."""
 
     def memory(self, initial: float) -> Memory:
         """The last measurement."""
@@ -290,7 +302,7 @@ class Measured(Forecast):
 @register("forecast", "nws", source="RR-5335, section 3; Wolski et al. 1999")
 @dataclass(frozen=True)
 class NetworkWeatherService(Forecast):
-    """Running mean, sliding median and autoregression; the one with the least error so far is used."""
+    """Running mean, median and autoregression compete; the one with the least error so far is used."""
 
     window: int = parameter(
         21, help="measurements in the sliding median", unit="measurements", low=3, high=51, minimum=1

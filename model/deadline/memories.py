@@ -13,7 +13,7 @@ from gridtune.model.deadline.timetable import Floats
 
 
 class Memory(Protocol):
-    """What a forecast remembers of one series of measurements."""
+    """A memory keeps what a forecast needs of one series of measurements."""
 
     def observe(self, value: float) -> None:
         """Take in a measurement."""
@@ -23,7 +23,7 @@ class Memory(Protocol):
 
 
 class Memories(Protocol):
-    """What a forecast remembers of series that are always measured at the same time."""
+    """Memories keep what a forecast needs of series that are always measured at the same time."""
 
     def observe(self, values: Sequence[float]) -> Sequence[float] | Floats:
         """Take in a measurement of each; what the next one of each is expected to be."""

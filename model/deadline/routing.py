@@ -23,13 +23,18 @@ Unplaced = Literal["stay", "reject"]
 
 
 class Times(NamedTuple):
-    """The times that a task would take at each server, s; infinite where it cannot run.
+    """Times say how long a task would take at each server, s; infinite where it cannot run.
 
     Both are arrays with an entry for each server.
 
     Attributes:
         forecast: the times by forecast performance, with the agent's corrections.
         nominal: the times by the performance that servers and links have when nothing else uses them.
+
+    Example:
+        >>> times = gt.policies.Times(forecast=np.array([40.0, 20.0]), nominal=np.array([20.0, 20.0]))
+        >>> (times.forecast / times.nominal).tolist()
+        [2.0, 1.0]
     """
 
     forecast: Floats
@@ -37,7 +42,7 @@ class Times(NamedTuple):
 
 
 class TaskRouting(Policy, family="routing"):
-    """The base class of routings of tasks with deadlines to servers that each keep a queue.
+    """A task routing chooses among servers that each keep a queue, for tasks with deadlines.
 
     Attributes:
         discipline: the name of the server discipline that goes with it.
@@ -61,17 +66,32 @@ class TaskRouting(Policy, family="routing"):
 
     @property
     def patience(self) -> float:
-        """The next server is tried after this multiple of the forecast sending time."""
+        """Tell after which multiple of the forecast sending time the next server is tried.
+
+        Example:
+            >>> InTimeOnly().patience
+            inf
+        """
         return inf
 
     @property
     def resubmits(self) -> Fallback:
-        """The waiting tasks that are taken out of their queues and routed again."""
+        """Tell which waiting tasks are taken out of their queues and routed again.
+
+        Example:
+            >>> InTimeOnly().resubmits
+            'none'
+        """
         return "none"
 
     @property
     def keeps(self) -> Unplaced:
-        """The treatment of a task that was taken out of a queue and for which no server is found."""
+        """Tell what becomes of a task that was taken out of a queue and for which no server is found.
+
+        Example:
+            >>> InTimeOnly().keeps
+            'reject'
+        """
         return "reject"
 
     def precedence(self, job: Job) -> int:
@@ -82,6 +102,10 @@ class TaskRouting(Policy, family="routing"):
 
         Returns:
             The precedence; tasks of a larger one go first.
+
+        Example:
+            >>> InTimeOnly().precedence(task)
+            0
         """
         return 0
 
@@ -93,6 +117,10 @@ class TaskRouting(Policy, family="routing"):
 
         Returns:
             The times, s; an array with an entry for each server.
+
+        Example:
+            >>> InTimeOnly().planned(times).tolist()
+            [30.0, 20.0]
         """
         return times.forecast
 
@@ -114,7 +142,7 @@ class TaskRouting(Policy, family="routing"):
 @register("routing", "greedy", source="RR-5335, section 1 (what network-enabled servers do)")
 @dataclass(frozen=True)
 class Greedy(TaskRouting):
-    """Minimum completion time by nominal performance, blind to load, deadlines and priorities."""
+    """A task goes where it ends first by nominal performance, whatever loads and deadlines are."""
 
     def planned(self, times: Times) -> Floats:
         """The nominal times."""
@@ -130,7 +158,7 @@ class Greedy(TaskRouting):
 @register("routing", "mct", source="RR-5335, section 4.1, algorithm 1 (2 with the agent's correction)")
 @dataclass(frozen=True)
 class MinimumCompletionTime(TaskRouting):
-    """Minimum completion time by forecast performance; servers that do not answer in time are skipped.
+    """A task goes where it ends first by forecast performance; a server that answers late is skipped.
 
     What the agent has queued at a server counts as load of that server.
     """
@@ -180,7 +208,7 @@ def _aim(job: Job, conservatism: float, now: float) -> float:
 @register("routing", "deadline", source="Takefusa et al. 2001; RR-5335, section 2")
 @dataclass(frozen=True)
 class DeadlineRouting(TaskRouting):
-    """A server that can meet the deadline, first come first served; priorities have no effect."""
+    """A task goes to a server that can meet its deadline, first come; priorities have no effect."""
 
     conservatism: float = CONSERVATISM
     prefer: Literal["earliest", "latest"] = parameter(
@@ -203,7 +231,7 @@ class DeadlineRouting(TaskRouting):
 @register("routing", "priority", source="RR-5335, section 4.3, algorithm 3")
 @dataclass(frozen=True)
 class PriorityRouting(TaskRouting):
-    """Meet the deadline while the fewest tasks of lower priority miss theirs; of those, the first done."""
+    """A task meets its deadline where the fewest tasks of lower priority then miss theirs."""
 
     discipline: ClassVar[str] = "priority"
 

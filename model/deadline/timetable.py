@@ -14,7 +14,7 @@ Counts = NDArray[np.int64]
 
 
 class Timetable:
-    """The planned queue of every server; matrices hold the queues of all servers.
+    """A timetable is the planned queue of every server; matrices hold the queues of all servers.
 
     A queue is ordered by precedence (larger first), first come first among equals. A server serves one task
     at a time, without a pause. All times are expected ones. A server that should be free, but has not
@@ -26,6 +26,17 @@ class Timetable:
 
     Attributes:
         waiting: the tasks that wait at each server, in the order in which they would run.
+
+    Example:
+        >>> table = gt.policies.Timetable(servers=2)
+        >>> first = gt.Job(1, "ann", submit=0.0, runtime=30.0, deadline=40.0)
+        >>> second = gt.Job(2, "bob", submit=0.0, runtime=30.0, deadline=50.0)
+        >>> table.insert(0, first, duration=30.0, precedence=0.0)
+        0
+        >>> table.insert(0, second, duration=30.0, precedence=0.0)
+        1
+        >>> [len(tasks) for tasks in table.waiting]
+        [2, 0]
     """
 
     def __init__(self, servers: int) -> None:
@@ -61,6 +72,10 @@ class Timetable:
 
         Returns:
             The times, s; an array with an entry for each server.
+
+        Example:
+            >>> table.ends_behind(np.array([10.0, 10.0]), now=0.0).tolist()
+            [70.0, 10.0]
         """
         free: Floats = self._ends[self._rows, self._lengths]
         return free + self._delay(now) + durations
@@ -77,6 +92,11 @@ class Timetable:
 
         Returns:
             The times, s, and the places, from 0; two arrays with an entry for each server.
+
+        Example:
+            >>> ends, places = table.insertions(np.array([10.0, 10.0]), precedence=1.0, now=0.0)
+            >>> ends.tolist(), places.tolist()
+            ([10.0, 10.0], [0, 0])
         """
         places: Counts = np.add.reduce(self._precedence[:, : self._longest] >= precedence, axis=1)
         return self._ends[self._rows, places] + self._delay(now) + durations, places
@@ -92,6 +112,10 @@ class Timetable:
 
         Returns:
             The numbers of tasks; an array with an entry for each of `servers`.
+
+        Example:
+            >>> table.displaced(np.array([15.0, 15.0]), 1.0, np.array([0, 1]), now=0.0).tolist()
+            [2, 0]
         """
         width = self._longest
         shift = (self._delay(now) + durations)[servers, None]
@@ -110,6 +134,11 @@ class Timetable:
 
         Returns:
             Its place in the queue, from 0.
+
+        Example:
+            >>> third = gt.Job(3, "eve", submit=0.0, runtime=30.0)
+            >>> table.insert(1, third, duration=30.0, precedence=0.0)
+            0
         """
         queue, length = self.waiting[server], len(self.waiting[server])
         if length == self._durations.shape[1]:
@@ -140,6 +169,10 @@ class Timetable:
 
         Raises:
             ValueError: the task does not wait there.
+
+        Example:
+            >>> table.remove(1, third)
+            30.0
         """
         place = self.waiting[server].index(job)
         duration = float(self._durations[server, place])
@@ -182,6 +215,10 @@ class Timetable:
 
         Returns:
             The time, s.
+
+        Example:
+            >>> table.end(0, place=1, now=0.0)
+            60.0
         """
         return float(self._ends[server, place + 1] + self._delay(now)[server])
 
@@ -195,6 +232,10 @@ class Timetable:
 
         Returns:
             The tasks, in the order in which they would run.
+
+        Example:
+            >>> [task.id for task in table.late_behind(0, place=0, now=0.0)]
+            [2]
         """
         length = len(self.waiting[server])
         late = self._slack[server, place + 1 : length] <= self._delay(now)[server]
@@ -209,6 +250,10 @@ class Timetable:
 
         Returns:
             The tasks, in the order in which they would run.
+
+        Example:
+            >>> [task.id for task in table.hopeless(0, now=15.0)]
+            [1]
         """
         end, late = max(float(self._ends[server, 0]), now), []
         for place, job in enumerate(self.waiting[server]):

@@ -15,12 +15,21 @@ from gridtune.model.policy import Policy, parameter, register
 
 
 class ServerQueue:
-    """The requests that wait at one server, and the time of the server that each user has had so far.
+    """A server queue holds the requests that wait at one server, and the time that each user has had there.
 
     Attributes:
         mandatory: the waiting mandatory requests by id, first come first.
         optional: the waiting optional requests by user and id, first come first.
         allocated: the time of this server that each user is counted to have had, s.
+
+    Example:
+        >>> queue = gt.policies.ServerQueue()
+        >>> queue.push(gt.Job(1, "ann", submit=0.0, runtime=60.0, mandatory=False))
+        >>> queue.push(gt.Job(2, "bob", submit=0.0, runtime=60.0))
+        >>> [request.id for request in queue.jobs()], list(queue.optional)
+        ([2, 1], ['ann'])
+        >>> queue.remove(queue.mandatory[2]), len(queue)
+        (True, 1)
     """
 
     __slots__ = ("_optional", "allocated", "mandatory", "optional")
@@ -186,7 +195,7 @@ class PriorityQueue(ServerQueue):
 
 
 class Discipline(Policy, family="discipline"):
-    """The base class of disciplines, which choose the request that a server (SeD) runs.
+    """A discipline chooses the request that a server (SeD) runs.
 
     Example:
         >>> @gt.policies.register("discipline", "mandatory-first")
@@ -204,6 +213,10 @@ class Discipline(Policy, family="discipline"):
 
         Returns:
             The queue; a server asks for one when it starts.
+
+        Example:
+            >>> len(MandatoryFirst().queue())
+            0
         """
         return ServerQueue()
 
@@ -230,6 +243,10 @@ class Discipline(Policy, family="discipline"):
 
         Returns:
             The time, s.
+
+        Example:
+            >>> MandatoryFirst().newcomer(MandatoryFirst().queue(), running=None)
+            0.0
         """
         return 0.0
 
@@ -237,7 +254,7 @@ class Discipline(Policy, family="discipline"):
 @register("discipline", "fcfs", source="RR-7959, section 5.1")
 @dataclass(frozen=True)
 class Fcfs(Discipline):
-    """First come, first served, blind to mandatory and optional: the legacy server."""
+    """Requests run first come, first served, whether mandatory or optional: the legacy server."""
 
     def front(self, queue: ServerQueue, running: Job | None, rng: np.random.Generator) -> Job | None:
         """The running request, else the one that was queued first (ties: lower id)."""
@@ -253,7 +270,7 @@ class Fcfs(Discipline):
 @register("discipline", "ethic", source="RR-7959, section 4.1.1")
 @dataclass(frozen=True)
 class Ethic(Discipline):
-    """Mandatory before optional, started before waiting, mandatory by arrival, least served user first.
+    """Mandatory requests go before optional, started before waiting, the least served user first.
 
     A mandatory arrival displaces a running optional request; nothing else is ever displaced.
     """
@@ -301,7 +318,7 @@ class Ethic(Discipline):
 @register("discipline", "priority", source="RR-5335, section 4.3")
 @dataclass(frozen=True)
 class Priority(Discipline):
-    """Highest priority first, first come first served among equals; what runs is never displaced."""
+    """The highest priority goes first, first come among equals; what runs is never displaced."""
 
     def queue(self) -> PriorityQueue:
         """A queue that is kept by priority."""

@@ -13,13 +13,18 @@ from gridtune.model.policy import Policy, parameter, register
 
 
 class Demand(NamedTuple):
-    """The numbers of requests that a client's user wants, and that the client has submitted so far.
+    """The demand tells how many requests a client's user wants, and how many the client has submitted.
 
     Attributes:
         n_min: the number of mandatory requests.
         n_max: the number of requests in all that would be useful.
         n_submit: the number of requests in all that the user guesses to be right (legacy clients).
         submitted: the number of requests submitted so far.
+
+    Example:
+        >>> demand = gt.policies.Demand(n_min=3, n_max=9, n_submit=5, submitted=0)
+        >>> demand.n_max - demand.submitted
+        9
     """
 
     n_min: int
@@ -29,12 +34,16 @@ class Demand(NamedTuple):
 
 
 class Submission(NamedTuple):
-    """One request to submit.
+    """A submission is one request that a client is to submit.
 
     Attributes:
         server: the place of the server in the list discovered, from 0.
         mandatory: whether the request is mandatory.
         bound: whether it must go to that server, whatever the client's choice among servers is.
+
+    Example:
+        >>> gt.policies.Submission(server=0, mandatory=True).bound
+        False
     """
 
     server: int
@@ -46,7 +55,7 @@ RoundRobinStart = Literal["random", "first"]
 
 
 class Dispatch(Policy, family="dispatch"):
-    """The base class of dispatch policies, which choose what a GridRPC client submits, where and when.
+    """A dispatch policy chooses what a GridRPC client submits, where and when.
 
     Attributes:
         discipline: the name of the server discipline that goes with it where a scenario names none.
@@ -86,6 +95,10 @@ class Dispatch(Policy, family="dispatch"):
 
         Returns:
             The number of new requests.
+
+        Example:
+            >>> MandatoryOnly().completed(gt.policies.Demand(3, 9, 5, 3), outstanding=0)
+            0
         """
         return 0
 
@@ -93,7 +106,7 @@ class Dispatch(Policy, family="dispatch"):
 @register("dispatch", "legacy", source="RR-7959, section 5.1")
 @dataclass(frozen=True)
 class Legacy(Dispatch):
-    """Submit a number of requests guessed beforehand, mandatory ones first, round-robin, and wait."""
+    """A number of requests guessed beforehand is submitted at once, mandatory ones first, round-robin."""
 
     round_robin_start: RoundRobinStart = parameter(
         "random", help="where each client starts its round over the servers", source="RR-7959, section 4.1.2"
@@ -109,7 +122,7 @@ class Legacy(Dispatch):
 @register("dispatch", "ethic", source="RR-7959, section 4.1.2")
 @dataclass(frozen=True)
 class EthicDispatch(Dispatch):
-    """Mandatory requests round-robin, then a window of optional requests kept open at every server."""
+    """Mandatory requests go round-robin; then every server has a window of optional requests."""
 
     discipline = "ethic"
 

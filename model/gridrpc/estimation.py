@@ -12,11 +12,16 @@ from gridtune.model.policy import Policy, parameter, register
 
 
 class EstimationVector(NamedTuple):
-    """The estimates that a server gives of itself for a service.
+    """An estimation vector holds the estimates that a server gives of itself for a service.
 
     Attributes:
         server: the index of the SeD within the hierarchy.
         values: the estimates by tag; which tags there are is up to the server's estimation.
+
+    Example:
+        >>> vector = gt.policies.EstimationVector(0, {"load": 3.0})
+        >>> vector.value("load", missing=0.0), vector.value("memory", missing=0.0)
+        (3.0, 0.0)
     """
 
     server: int
@@ -36,7 +41,7 @@ class EstimationVector(NamedTuple):
 
 
 class ServerState(NamedTuple):
-    """The present state of a server, which it knows of itself.
+    """The server state is what a server knows of itself at present.
 
     Attributes:
         power: its speed: run time at speed 1 / run time here.
@@ -46,6 +51,12 @@ class ServerState(NamedTuple):
         waiting: the number of requests that wait, optional ones included.
         executed: the number of requests of the service that it has completed.
         executed_time: the time that these took in all, s.
+
+    Example:
+        >>> state = gt.policies.ServerState(2.0, 8e9, running=1, mandatory=1, waiting=3, executed=4,
+        ...                                 executed_time=80.0)
+        >>> state.executed_time / state.executed
+        20.0
     """
 
     power: float
@@ -58,7 +69,7 @@ class ServerState(NamedTuple):
 
 
 class Estimation(Policy, family="estimation"):
-    """The base class of estimations, which fill the estimation vector of a server (SeD).
+    """An estimation fills the estimation vector of a server (SeD).
 
     Example:
         >>> @gt.policies.register("estimation", "backlog")
@@ -90,13 +101,17 @@ class Estimation(Policy, family="estimation"):
 @register("estimation", "history", source="RR-7959, section 2.3")
 @dataclass(frozen=True)
 class History(Estimation):
-    """Power, memory, load, queue, and the completion that past executions of the service promise.
+    """A server tells power, memory, load, queue and the completion that past executions promise.
 
     A server is not told run times. Until it has executed a request of the service, its completion is that of
     `prior` work on a machine of its power; without a prior it is infinite.
 
     Attributes:
         prior: the work that a request is taken to be until one was executed, s at speed 1; 0 for unknown.
+
+    Example:
+        >>> gt.policies.History(prior=60.0).values("solve", state)["service_time"]
+        20.0
     """
 
     prior: float = parameter(

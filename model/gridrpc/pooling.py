@@ -10,7 +10,7 @@ from gridtune.model.policy import Policy, parameter, register
 
 
 class Pool(Policy, family="pool"):
-    """The base class of pools, which choose how many leases a group of servers has.
+    """A pool chooses how many leases a group of servers has.
 
     Example:
         >>> @gt.policies.register("pool", "half")
@@ -57,7 +57,7 @@ class Each(Pool):
 @register("pool", "by-demand")
 @dataclass(frozen=True)
 class ByDemand(Pool):
-    """The more requests wait, the more leases; servers with the most of them come first."""
+    """The more requests wait, the more leases there are; servers with the most requests come first."""
 
     least: int = parameter(
         1, help="leases that are kept though nothing waits", unit="count", low=0, high=16, minimum=0

@@ -9,7 +9,7 @@ from gridtune.model.policy import Policy, parameter, register
 
 
 class Reallocation(Policy, family="reallocation"):
-    """The base class of reallocations, which decide whether a waiting mandatory request moves.
+    """A reallocation decides whether a waiting mandatory request moves.
 
     Example:
         >>> @gt.policies.register("reallocation", "a-minute-sooner")

@@ -16,7 +16,7 @@ from gridtune.model.policy import Policy, parameter, register
 
 
 class Aggregation(Policy, family="aggregation"):
-    """The base class of aggregations, the plug-in schedulers of agents (RR-7959, section 2.3).
+    """An aggregation is the plug-in scheduler of an agent (RR-7959, section 2.3).
 
     Example:
         >>> @gt.policies.register("aggregation", "memory")
@@ -57,7 +57,7 @@ class _Ascending(Aggregation):
 @register("aggregation", "load", source="RR-7959, section 2.3")
 @dataclass(frozen=True)
 class ByLoad(_Ascending):
-    """The servers with fewest running and waiting mandatory requests first; among equals the lower index."""
+    """Servers with the fewest running and waiting mandatory requests come first, then the lowest index."""
 
     tag = "load"
 
@@ -65,7 +65,7 @@ class ByLoad(_Ascending):
 @register("aggregation", "queue_length", source="RR-7959, section 2.3")
 @dataclass(frozen=True)
 class ByQueueLength(_Ascending):
-    """The servers with fewest waiting requests first; among equals the lower index."""
+    """Servers with the fewest waiting requests come first, then the lowest index."""
 
     tag = "queue_length"
 
@@ -73,7 +73,7 @@ class ByQueueLength(_Ascending):
 @register("aggregation", "estimated_completion", source="RR-7959, section 2.3")
 @dataclass(frozen=True)
 class ByCompletion(Aggregation):
-    """The servers that promise the earliest completion first; among equals the most powerful."""
+    """Servers that promise the earliest completion come first; among equals, the most powerful."""
 
     def best(self, vectors: Sequence[EstimationVector], most: int) -> Sequence[EstimationVector]:
         """The least estimated completions first."""
@@ -85,7 +85,7 @@ class ByCompletion(Aggregation):
 )
 @dataclass(frozen=True)
 class ByDisplaced(Aggregation):
-    """The servers where the fewest waiting tasks would become late first; of those, the first done.
+    """Servers where the fewest waiting tasks would become late come first; of those, the first done.
 
     Servers that do not say so come last.
     """
@@ -98,7 +98,7 @@ class ByDisplaced(Aggregation):
 @register("aggregation", "tag", source="RR-7959, section 2.3 (plug-in scheduler)")
 @dataclass(frozen=True)
 class ByTag(Aggregation):
-    """The servers with the least, or largest, value of any tag first; those without it last."""
+    """Servers with the least, or largest, value of any tag come first; those without it come last."""
 
     tag: str = parameter("power", help="tag of the estimation vectors", source="RR-7959, section 2.3")
     largest: bool = parameter(
@@ -113,7 +113,7 @@ class ByTag(Aggregation):
 
 
 class Choice(Policy, family="choice"):
-    """The base class of choices, by which a client assigns requests to the servers that it found.
+    """A choice assigns the requests of a client to the servers that it found.
 
     Example:
         >>> @gt.policies.register("choice", "first")
@@ -135,6 +135,10 @@ class Choice(Policy, family="choice"):
 
         Returns:
             The number of servers.
+
+        Example:
+            >>> First().wanted(n_max=5)
+            5
         """
         return n_max
 
@@ -157,7 +161,7 @@ class Choice(Policy, family="choice"):
 @register("choice", "round-robin", source="RR-7959, section 4.1.2")
 @dataclass(frozen=True)
 class RoundRobin(Choice):
-    """One server after the other, as the dispatch policy plans."""
+    """Requests go to one server after the other, as the dispatch policy plans."""
 
     def assign(
         self, plan: Sequence[Submission], vectors: Sequence[EstimationVector], rng: np.random.Generator
@@ -169,7 +173,7 @@ class RoundRobin(Choice):
 @register("choice", "random", source="RR-7959, section 2.3")
 @dataclass(frozen=True)
 class RandomChoice(Choice):
-    """Any of the servers found, drawn for each request."""
+    """A request goes to any of the servers found, drawn for each."""
 
     def assign(
         self, plan: Sequence[Submission], vectors: Sequence[EstimationVector], rng: np.random.Generator
@@ -184,7 +188,7 @@ class RandomChoice(Choice):
 @register("choice", "best-estimate", source="RR-7959, section 2.3")
 @dataclass(frozen=True)
 class BestEstimate(Choice):
-    """The server that promises the earliest completion, counting what the client itself sends there.
+    """A request goes to the server that should complete it first, counting what the client itself sends.
 
     Where servers know nothing of the service yet, the most powerful one.
     """

@@ -59,7 +59,7 @@ def _jobs(decision: Decision) -> float:
 @register("control", "min", source=SIGRI)
 @dataclass(frozen=True)
 class Minimum(Composition):
-    """The least that any of several controllers wants: no limit is exceeded."""
+    """The harvester submits the least that any of several controllers wants: no limit is exceeded."""
 
     def settled(self, reading: Reading, before: Memory, decision: Decision) -> bool:
         """One part that wants nothing for ever is enough, whatever the sums of the others grow to."""
@@ -74,7 +74,7 @@ class Minimum(Composition):
 @register("control", "max", source=SIGRI)
 @dataclass(frozen=True)
 class Maximum(Composition):
-    """The most that any of several controllers wants."""
+    """The harvester submits the most that any of several controllers wants."""
 
     def combine(self, decisions: Sequence[Decision]) -> tuple[float, Decision]:
         """That of the boldest part."""
@@ -85,7 +85,7 @@ class Maximum(Composition):
 @register("control", "sum", source=SIGRI)
 @dataclass(frozen=True)
 class Sum(Composition):
-    """What several controllers want together."""
+    """The harvester submits what several controllers want together."""
 
     def combine(self, decisions: Sequence[Decision]) -> tuple[float, Decision]:
         """The sum, with the signals of the first part."""

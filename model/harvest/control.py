@@ -28,7 +28,7 @@ class CampaignReading(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The measurements of a harvester at the beginning of a cycle.
+    """A reading holds the measurements of a harvester at the beginning of a cycle.
 
     Attributes:
         time: the present time, s.
@@ -41,6 +41,11 @@ class Reading(NamedTuple):
         slots: the number of slots of the site.
         campaigns: the measurements of each campaign, in the order of their bags, for controllers that
             distinguish them.
+
+    Example:
+        >>> reading = gt.policies.Reading(time=0.0, cycle=60.0, running=4, used=10, waiting=2, slots=16)
+        >>> reading.slots - reading.used
+        6
     """
 
     time: float
@@ -55,7 +60,7 @@ class Reading(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The decision of a controller.
+    """A decision says how many jobs a controller submits.
 
     Attributes:
         jobs: the number of jobs to submit, not negative; the harvester submits the whole part of it, as far
@@ -64,6 +69,11 @@ class Decision(NamedTuple):
         reference: the value that is aimed at; nan for rules that have none.
         measured: the value that was compared with it.
         of: the number of jobs of each campaign, by name, where the rule distinguishes them.
+
+    Example:
+        >>> decision = gt.policies.Decision(4, memory=None, reference=8.0, measured=6.5)
+        >>> decision.jobs, decision.error
+        (4, 1.5)
     """
 
     jobs: float
@@ -74,12 +84,17 @@ class Decision(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The reference minus the measured value, in their unit."""
+        """Subtract the measured value from the reference, in their unit.
+
+        Example:
+            >>> decision.error
+            1.5
+        """
         return self.reference - self.measured
 
 
 class Control(Policy, family="control"):
-    """The base class of controllers, which choose how many best-effort jobs a harvester submits.
+    """A controller chooses how many best-effort jobs a harvester submits.
 
     A controller keeps no state of its own: it returns what it must remember, and gets it back in the next
     cycle.
@@ -122,6 +137,11 @@ class Control(Policy, family="control"):
             reading: the measurements of this cycle; those before were the same, but for the time.
             before: the memory before this cycle.
             decision: the decision of this cycle.
+
+        Example:
+            >>> reading = gt.policies.Reading(time=0.0, cycle=60.0, used=16, waiting=2, slots=16)
+            >>> Fill().settled(reading, None, Fill().decide(reading, None))
+            True
         """
         return decision.jobs < 1.0 and bool(decision.memory == before)
 

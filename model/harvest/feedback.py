@@ -56,7 +56,7 @@ def _tracking() -> Any:
 @register("control", "p", source=AUTHORS)
 @dataclass(frozen=True)
 class P(Feedback):
-    """Proportional: u = kp e; settles below the reference, since jobs that end must be replaced."""
+    """P control sets u = kp e; it settles below the reference, since ended jobs must be replaced."""
 
     kp: float = _kp()
 
@@ -68,7 +68,7 @@ class P(Feedback):
 @register("control", "pi", source=AUTHORS)
 @dataclass(frozen=True)
 class PI(Feedback):
-    """Proportional and integral: u = kp e + ki sum(e), by default without any limit on the sum."""
+    """PI control sets u = kp e + ki sum(e), by default without any limit on the sum."""
 
     kp: float = _kp()
     ki: float = _ki()
@@ -85,7 +85,7 @@ class PI(Feedback):
 @register("control", "pid", source=AUTHORS)
 @dataclass(frozen=True)
 class PID(Feedback):
-    """Proportional, integral and derivative: u = kp e + ki sum(e) + kd (e - last e)."""
+    """PID control sets u = kp e + ki sum(e) + kd (e - last e)."""
 
     kp: float = _kp()
     ki: float = _ki()
@@ -110,7 +110,7 @@ class PID(Feedback):
 @register("control", "pole-placement", source=AUTHORS)
 @dataclass(frozen=True)
 class PolePlacement(Feedback):
-    """PI whose gains follow from a wanted response of an identified plant y(k+1) = a y(k) + b u(k)."""
+    """PI gains follow from a wanted response of an identified plant y(k+1) = a y(k) + b u(k)."""
 
     settling: float = parameter(
         10.0,
@@ -166,7 +166,7 @@ class PolePlacement(Feedback):
 @register("control", "mfc", source=MODEL_FREE)
 @dataclass(frozen=True)
 class ModelFree(Feedback):
-    """Model-free control: intelligent P or PI on the ultra-local model dy/dt = F + alpha u.
+    """Model-free control acts as an intelligent P or PI on the ultra-local model dy/dt = F + alpha u.
 
     F is estimated from the last cycle, so that u(k) = u(k-1) + (e(k) - e(k-1)) / (alpha h) +
     (kp e(k) + ki sum(e)) / alpha with the cycle h and errors relative to `scale`.

@@ -43,7 +43,7 @@ def _maximum() -> int:
 @register("control", "wait-batch", source="BatCiGri, section 2.2")
 @dataclass(frozen=True)
 class WaitBatch(Control):
-    """Submit a batch, wait for the completion of all its jobs, submit a larger one."""
+    """The harvester submits a batch, waits for the completion of all its jobs, and submits a larger one."""
 
     initial: int = _initial()
     factor: float = _factor()
@@ -68,7 +68,7 @@ class Flow(NamedTuple):
 @register("control", "tap", source=TAP)
 @dataclass(frozen=True)
 class Tap(Control):
-    """CiGri's production rule: a tap for each campaign, closed while any of its jobs waits.
+    """As CiGri does, each campaign has a tap, which is closed while any of its jobs waits.
 
     While open, `rate` jobs are submitted in each cycle and the rate grows. Once the grace period since its
     closing is over, each cycle after a closed one begins by dividing the rate by the factor: the cycle that
@@ -121,7 +121,7 @@ class Tap(Control):
 @register("control", "step", source="identification of CiGri (ICSTCC 2021)")
 @dataclass(frozen=True)
 class Step(Control):
-    """Open loop: a constant submission that steps to another value, to identify the plant."""
+    """In open loop, a constant submission steps to another value, to identify the plant."""
 
     low: float = parameter(0.0, help="submission before the step", unit="jobs per cycle", minimum=0.0)
     high: float = parameter(10.0, help="submission after the step", unit="jobs per cycle", minimum=0.0)

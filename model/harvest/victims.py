@@ -11,7 +11,7 @@ from gridtune.model.policy import Policy, register
 
 
 class Victims(Policy, family="victims"):
-    """The base class of victims, which choose the best-effort jobs that leave for a site's own job.
+    """A victims policy chooses the best-effort jobs that leave for a site's own job.
 
     Attributes:
         blind: whether a site's own jobs choose processors as if there were no best-effort jobs, though others

@@ -47,7 +47,7 @@ class MetricError(ValueError):
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A run that has ended, from which a metric is computed. A metric must not change anything of it.
+    """A finished run is what a metric is computed from. A metric must not change anything of it.
 
     Attributes:
         record: everything that happened: jobs, stays, signals, messages, counters.
@@ -75,7 +75,16 @@ class FinishedRun:
 
     @property
     def jobs(self) -> Sequence[Job]:
-        """The jobs in the order of their creation; times are in s, and nan where there is none."""
+        """List the jobs in the order of their creation; times are in s, and nan where there is none.
+
+        Example:
+            >>> @gt.metric("widest", unit="processors", direction="minimize")
+            ... def widest(run: gt.FinishedRun) -> float:
+            ...     "Processors of the widest job."
+            ...     return max(job.processors for job in run.jobs)
+            >>> gt.load("diet/day-regular").run()["widest"]
+            1.0
+        """
         return self.record.jobs
 
 

@@ -86,7 +86,7 @@ class ClassOutcome(Outcome):
 
 @dataclass(slots=True)
 class UserOutcome(Outcome):
-    """How one user fared.
+    """The outcome says how one user fared.
 
     Attributes:
         deserved: work, or slot-seconds, that the user should have been given.

@@ -17,7 +17,7 @@ Limits = Sequence[tuple[float, float]]
 
 
 class Resource(NamedTuple):
-    """A resource that asks for a task, as an agent or a pilot describes it.
+    """A resource asks for a task, as an agent or a pilot describes it.
 
     Attributes:
         site: the name of its site.
@@ -30,6 +30,11 @@ class Resource(NamedTuple):
         least: the least number of processors that a task must need.
         covered: the numbers of processors of tasks that are not wanted.
         groups: the groups whose tasks are accepted; all if there are none.
+
+    Example:
+        >>> resource = gt.policies.Resource("site", processors=2, time=3600.0)
+        >>> resource.fits(gt.Job(1, "ann", submit=0.0, runtime=60.0, processors=4))
+        False
     """
 
     site: str
@@ -72,7 +77,7 @@ def time_for(processors: int, limits: Limits) -> float:
 
 
 class TaskQueues:
-    """Tasks that wait for resources, in one queue for each owner.
+    """Task queues hold the tasks that wait for resources, in one queue for each owner.
 
     Args:
         by: the owner whose queue a task enters: its `group`, its `user`, or `all` for one queue.
@@ -81,6 +86,13 @@ class TaskQueues:
         waiting: the tasks by queue and id, first come first.
         turn: the name of the queue that was served last.
         widths: the number of waiting tasks by their processors.
+
+    Example:
+        >>> queues = gt.policies.TaskQueues(by="user")
+        >>> for id, user in enumerate(("ann", "ann", "bob")):
+        ...     queues.push(gt.Job(id, user, submit=0.0, runtime=60.0, processors=id + 1))
+        >>> len(queues), list(queues.waiting)
+        (3, ['ann', 'bob'])
     """
 
     __slots__ = ("_by", "_places", "_size", "turn", "waiting", "widths")
@@ -135,6 +147,10 @@ class TaskQueues:
         Args:
             than: the number that it must exceed.
             most: the largest number.
+
+        Example:
+            >>> queues.any_wider(than=1, most=2), queues.any_wider(than=3, most=8)
+            (True, False)
         """
         return any(than < width <= most and count for width, count in self.widths.items())
 
@@ -143,6 +159,11 @@ class TaskQueues:
 
         Returns:
             The queues, each once: tasks by id, first come first.
+
+        Example:
+            >>> queues.remove(queues.waiting["ann"][0])
+            >>> [list(queue) for queue in queues.in_turn()]
+            [[2], [1]]
         """
         queues = list(self.waiting.values())
         first = self._places.get(self.turn, -1) + 1
@@ -153,7 +174,7 @@ class TaskQueues:
 
 
 class Matching(Policy, family="matching"):
-    """The base class of matchings, which choose the task that a resource gets.
+    """A matching chooses the task that a resource gets.
 
     The first resource that asks is served: nothing is kept back for a better one (FRFS, RR-5576, section 7).
 
@@ -188,7 +209,7 @@ class Matching(Policy, family="matching"):
 @register("matching", "round-robin", source="RR-5576, section 3.1")
 @dataclass(frozen=True)
 class RoundRobin(Matching):
-    """The first fitting task of the queue whose turn it is, or of the next one that has any."""
+    """A resource gets the first fitting task of the queue whose turn it is, or of the next that has any."""
 
     def match(self, queues: TaskQueues, resource: Resource) -> Job | None:
         """Queues in turn, tasks of a queue first come first; O(n) at worst."""
@@ -202,7 +223,7 @@ class RoundRobin(Matching):
 @register("matching", "oldest")
 @dataclass(frozen=True)
 class Oldest(Matching):
-    """The fitting task that was submitted first, whoever owns it."""
+    """A resource gets the fitting task that was submitted first, whoever owns it."""
 
     def match(self, queues: TaskQueues, resource: Resource) -> Job | None:
         """The oldest (ties: lower id) of each queue's first fitting task."""
@@ -216,7 +237,7 @@ class Oldest(Matching):
 @register("matching", "shortest")
 @dataclass(frozen=True)
 class Shortest(Matching):
-    """The fitting task that promises to be the shortest, up to a patience after which age decides."""
+    """A resource gets the fitting task of the shortest promise; after a patience, age decides."""
 
     patience: float = parameter(
         inf,

@@ -12,7 +12,7 @@ from gridtune.model.policy import Policy, parameter, register
 
 
 class Migration(Policy, family="migration"):
-    """The base class of migrations, which decide whether a task that waits at a site moves to another.
+    """A migration decides whether a task that waits at a site moves to another.
 
     Example:
         >>> @gt.policies.register("migration", "to-idle-sites")

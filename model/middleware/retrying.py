@@ -11,7 +11,7 @@ from gridtune.model.policy import Policy, misjudged, parameter, register
 
 
 class Retry(Policy, family="retry"):
-    """The base class of retries, which decide whether a task that failed is tried again.
+    """A retry decides whether a task that failed is tried again.
 
     Example:
         >>> @gt.policies.register("retry", "three-times")
@@ -84,7 +84,7 @@ class Limited(Retry):
 
 
 class Blacklist(Policy, family="blacklist"):
-    """The base class of blacklists, which decide when a site gets no more tasks.
+    """A blacklist decides when a site gets no more tasks.
 
     Example:
         >>> @gt.policies.register("blacklist", "every-tenth")

@@ -16,7 +16,7 @@ Tie = Literal["first", "random"]
 
 
 class SiteView(NamedTuple):
-    """The state of a site as a broker knows it.
+    """A site view is the state of a site as a broker knows it.
 
     Attributes:
         site: the index of the site.
@@ -27,6 +27,12 @@ class SiteView(NamedTuple):
         sent: the number of tasks that the broker has sent there since.
         wanted: the number of slots that the waiting tasks needed then.
         sent_slots: the number of slots that the tasks sent since need.
+
+    Example:
+        >>> site = gt.policies.SiteView(0, depth=2, free=0, slots=8, speed=1.0, sent=1, wanted=2,
+        ...                             sent_slots=1)
+        >>> site.depth + site.sent
+        3
     """
 
     site: int
@@ -40,7 +46,7 @@ class SiteView(NamedTuple):
 
 
 class Routing(Policy, family="routing"):
-    """The base class of routings, which choose the site that a broker pushes a task to.
+    """A routing chooses the site that a broker pushes a task to.
 
     Example:
         >>> @gt.policies.register("routing", "fastest")
@@ -74,7 +80,7 @@ class Routing(Policy, family="routing"):
 @register("routing", "depth", source="RR-5576, section 7")
 @dataclass(frozen=True)
 class LeastDepth(Routing):
-    """The site with the fewest tasks waiting when it was last measured."""
+    """A task goes to the site with the fewest tasks waiting when it was last measured."""
 
     tie: Tie = parameter("first", help="which of equal sites: the first, or one drawn at each decision")
     count_sent: bool = parameter(
@@ -95,7 +101,7 @@ class LeastDepth(Routing):
 @register("routing", "traversal", source="Responsive Grids, section on estimated traversal time")
 @dataclass(frozen=True)
 class LeastTraversal(Routing):
-    """The site that a task is expected to leave soonest: estimated wait plus estimated execution.
+    """A task goes to the site that it should leave soonest: estimated wait plus estimated execution.
 
     With enough slots free nothing is expected to wait; else every slot that is needed beyond those free holds
     an average task's execution, and the site's slots work on them together.

@@ -20,11 +20,16 @@ INCREMENTS = (
 
 
 class Ended(NamedTuple):
-    """A job that has ended.
+    """A job of a user has ended, from which later ones are predicted.
 
     Attributes:
         runtime: the run time that it took, s at speed 1.
         promise: the run time that its owner had promised, s at speed 1.
+
+    Example:
+        >>> ended = gt.policies.Ended(runtime=60.0, promise=600.0)
+        >>> ended.runtime / ended.promise
+        0.1
     """
 
     runtime: float
@@ -32,7 +37,7 @@ class Ended(NamedTuple):
 
 
 class Prediction(Policy, family="prediction"):
-    """The base class of predictions of run times, with which a batch site plans.
+    """A prediction gives the run times with which a batch site plans.
 
     The run time of a job is predicted when the job enters its queue. Whatever is predicted, no more is
     expected than was promised, and limits of run time are those of the promise.
@@ -53,7 +58,12 @@ class Prediction(Policy, family="prediction"):
 
     @property
     def memory(self) -> int:
-        """The number of ended jobs of each user that it looks back at."""
+        """Tell at how many ended jobs of each user it looks back.
+
+        Example:
+            >>> rule.memory
+            0
+        """
         return 0
 
     @abstractmethod
@@ -85,7 +95,7 @@ class Prediction(Policy, family="prediction"):
 @register("prediction", "promise")
 @dataclass(frozen=True)
 class Promise(Prediction):
-    """No prediction: plans rest on what owners promise."""
+    """Nothing is predicted: plans rest on what owners promise."""
 
     def runtime(self, job: Job, ended: Sequence[Ended]) -> float:
         """The promise."""
@@ -95,7 +105,7 @@ class Promise(Prediction):
 @register("prediction", "last-runs", source=TSAFRIR)
 @dataclass(frozen=True)
 class LastRuns(Prediction):
-    """A job takes as long as the last jobs of its user did on average; the promise, while there are none."""
+    """A job takes as long as the last jobs of its user did on average; without any, as promised."""
 
     jobs: int = parameter(
         2, help="jobs of the user that are looked back at", unit="jobs", low=1, high=10, minimum=1

@@ -13,7 +13,7 @@ from gridtune.model.policy import Policy, parameter, register
 
 
 class Claimant(NamedTuple):
-    """A user with a job waiting at a dispatcher.
+    """A claimant is a user with a job that waits at a dispatcher.
 
     Attributes:
         user: the name of the user.
@@ -22,6 +22,11 @@ class Claimant(NamedTuple):
         served: the slot-seconds granted since then; a job that runs counts at least one quantum.
         waits: the time since which the first job waits, s.
         deadline: the deadline of the first job, s; infinite if it has none.
+
+    Example:
+        >>> claimant = gt.policies.Claimant("ann", weight=2.0, since=0.0, served=600.0, waits=60.0)
+        >>> claimant.served / claimant.weight
+        300.0
     """
 
     user: str
@@ -33,7 +38,7 @@ class Claimant(NamedTuple):
 
 
 class Arbitration(Policy, family="arbitration"):
-    """The base class of arbitrations, which choose the user who gets the next slot of a portal.
+    """An arbitration chooses the user who gets the next slot of a portal.
 
     Attributes:
         quantum: the least time that a running job is counted to have had, s.
@@ -61,6 +66,10 @@ class Arbitration(Policy, family="arbitration"):
 
         Returns:
             A number; jobs of the least number go first, equal ones as they came.
+
+        Example:
+            >>> Heaviest().precedence(gt.Job(1, "ann", submit=0.0, runtime=60.0))
+            0.0
         """
         return 0.0
 
@@ -85,7 +94,7 @@ NO_QUANTUM = "length of a quantum; it has no effect with this rule"
 @register("arbitration", "deadline-fair", source="Responsive Grids, section 3.3; Chandra et al. 2001")
 @dataclass(frozen=True)
 class DeadlineFair(Arbitration):
-    """Earliest pseudo-deadline first among the quanta that are due to begin, and work-conserving beyond.
+    """The earliest pseudo-deadline goes first among the quanta due to begin; no slot stays idle.
 
     The m-th quantum of a user with weight w = slots phi / sum(phi) may begin after
     floor((m - 1) / w) quanta and is due after ceil(m / w).
@@ -126,7 +135,7 @@ class DeadlineFair(Arbitration):
 @register("arbitration", "fcfs", source="Responsive Grids, section 3.3")
 @dataclass(frozen=True)
 class FirstCome(Arbitration):
-    """The job that waits longest, whoever owns it."""
+    """The job that waits longest goes first, whoever owns it."""
 
     quantum: float = parameter(60.0, help=NO_QUANTUM, unit="s", minimum=0.0, exclusive=True)
 
@@ -138,7 +147,7 @@ class FirstCome(Arbitration):
 @register("arbitration", "earliest-deadline", source="Responsive Grids, section 3.3")
 @dataclass(frozen=True)
 class EarliestDeadline(Arbitration):
-    """The job whose deadline is nearest, whoever owns it; shares of users count for nothing."""
+    """The job whose deadline is nearest goes first, whatever the shares of users are."""
 
     quantum: float = parameter(60.0, help=NO_QUANTUM, unit="s", minimum=0.0, exclusive=True)
 

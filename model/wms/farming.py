@@ -15,11 +15,15 @@ WORKERS = "which idle worker gets it: that which asked last or first, or the fas
 
 
 class IdleWorker(Protocol):
-    """A worker that asks for a task, as an assignment policy sees it.
+    """An idle worker asks for a task, as an assignment policy sees it.
 
     Attributes:
         speed: the speed of its slot while nothing shares it, work at speed 1 per s.
         failures: the number of tasks lost there to system errors since the last success.
+
+    Example:
+        >>> max(idle, key=lambda worker: worker.speed).speed
+        2.0
     """
 
     speed: float
@@ -27,7 +31,7 @@ class IdleWorker(Protocol):
 
 
 class Assignment(Policy, family="assignment"):
-    """The base class of assignments, which choose the task that goes next and the worker that gets it.
+    """An assignment chooses the task that goes next and the worker that gets it.
 
     Attributes:
         worker: the idle worker that gets a task: the one that asked `last` or `first`, or the `fastest`.
@@ -67,6 +71,12 @@ class Assignment(Policy, family="assignment"):
 
         Returns:
             The index of the worker in `idle`.
+
+        Example:
+            >>> from types import SimpleNamespace
+            >>> idle = [SimpleNamespace(speed=speed, failures=0) for speed in (1.0, 2.0)]
+            >>> ImportantFirst().choose(tasks[0], idle)
+            1
         """
         if self.worker == "fastest":
             return max(range(len(idle)), key=lambda index: (idle[index].speed, index))
@@ -101,7 +111,7 @@ class ByLength(Assignment):
 
 
 class Failure(NamedTuple):
-    """The failure of a task at a worker.
+    """A failure says how a task was lost at a worker.
 
     Attributes:
         kind: the kind: `application` (the task itself is to blame), `system` (the node is), `connection` (the
@@ -109,6 +119,11 @@ class Failure(NamedTuple):
         alike: the number of failures of this kind that the task has had, this one included.
         failures: the number of failures of the task in all, this one included.
         at_worker: the number of tasks lost at this worker to system errors since its last success.
+
+    Example:
+        >>> failure = gt.policies.Failure("application", alike=1, failures=2, at_worker=0)
+        >>> failure.failures - failure.alike
+        1
     """
 
     kind: ErrorKind
@@ -118,11 +133,15 @@ class Failure(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The decision on a failed task and its worker.
+    """A verdict says what becomes of a failed task and of its worker.
 
     Attributes:
         wait: the time until the task is dispatched again, s; None if it is given up.
         keep: whether the worker stays in the pool, if it lives.
+
+    Example:
+        >>> gt.policies.Verdict(wait=60.0, keep=True).wait
+        60.0
     """
 
     wait: float | None
@@ -130,7 +149,7 @@ class Verdict(NamedTuple):
 
 
 class Recovery(Policy, family="recovery"):
-    """The base class of recoveries, which decide on a failed task and its worker.
+    """A recovery decides on a failed task and its worker.
 
     Example:
         >>> @gt.policies.register("recovery", "twice")

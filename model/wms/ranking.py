@@ -13,7 +13,7 @@ from gridtune.model.wms.expression import ExpressionError, Formula, compile_expr
 
 
 class Advert(NamedTuple):
-    """The state of one class (queue) of a site, as the site publishes it.
+    """An advert is the state of one class (queue) of a site, as the site publishes it.
 
     Attributes:
         name: the name of the site.
@@ -26,6 +26,12 @@ class Advert(NamedTuple):
         wall_limit: the time that a job may run, s.
         rate: the work per s that all slots of the class together would give to as many jobs, as processors
             are shared now.
+
+    Example:
+        >>> advert = gt.policies.Advert("site", "short", True, slots=8, free=2, running=6, waiting=0,
+        ...                             ett=0.0, speed=1.0, wall_limit=3600.0, rate=8.0)
+        >>> advert.free / advert.slots
+        0.25
     """
 
     name: str
@@ -56,7 +62,7 @@ def formula(text: str) -> Formula:
 
 
 class Ranking(Policy, family="ranking"):
-    """The base class of rankings, by which a broker chooses among the queues that sites publish.
+    """A ranking chooses, for a broker, among the queues that sites publish.
 
     Example:
         >>> @gt.policies.register("ranking", "fewest-waiting")
@@ -87,7 +93,7 @@ class Ranking(Policy, family="ranking"):
 @register("ranking", "ett", source="Responsive Grids, section 2.1")
 @dataclass(frozen=True)
 class LeastTraversalTime(Ranking):
-    """The least estimated traversal time: the default rank of EGEE.
+    """A job prefers the least estimated traversal time: the default rank of EGEE.
 
     What a site promises takes longer where its slots share processors; the default rank does not know that.
     """
@@ -106,7 +112,7 @@ class LeastTraversalTime(Ranking):
 @register("ranking", "free", source="Responsive Grids, section 2.1")
 @dataclass(frozen=True)
 class MostFree(Ranking):
-    """The most free slots, and where there are none the fewest waiting jobs for each slot."""
+    """A job prefers the most free slots; where there are none, the fewest waiting jobs for each slot."""
 
     def rank(self, advert: Advert, job: Job) -> float:
         """Free slots count for more than any queue."""
@@ -116,7 +122,7 @@ class MostFree(Ranking):
 @register("ranking", "expression", source="Responsive Grids, section 2.1 (rank in the JDL)")
 @dataclass(frozen=True)
 class Expression(Ranking):
-    """Whatever the user writes over the published attributes."""
+    """A job prefers the largest value of an expression over the published attributes."""
 
     rank_by: str = parameter(
         "-ett", help=f"expression over {', '.join(ATTRIBUTES)}; the largest value wins", source="section 2.1"

@@ -15,7 +15,7 @@ from gridtune.optimize.front.changes import Change
 
 
 class Explained:
-    """The explanation of a configuration, in words and as tables; `print` shows the words.
+    """An explanation says what a configuration changes and why; `print` shows its words.
 
     Attributes:
         details: the explanation as records, with all numbers behind it.
@@ -36,7 +36,7 @@ class Explained:
 
     @property
     def text(self) -> str:
-        """The explanation in words, as `gridtune explain` prints it.
+        """Explain in words, as `gridtune explain` prints them.
 
         Example:
             >>> print(why.text)
@@ -46,7 +46,7 @@ class Explained:
 
     @cached_property
     def changes(self) -> pd.DataFrame:
-        """The differences in each objective from the baseline to the configuration, a row for each.
+        """Compare each objective of the configuration with that of the baseline, a row for each.
 
         The index is the name of the metric.
 
@@ -64,7 +64,7 @@ class Explained:
 
     @cached_property
     def ablations(self) -> pd.DataFrame:
-        """The effect of putting back each setting alone, a row for each setting and objective.
+        """Measure the effect of putting back each setting alone, a row for each setting and objective.
 
         The index is `path` and `metric`; the columns are those of `changes`. The frame is empty if no
         ablation was asked for.

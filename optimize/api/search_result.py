@@ -44,7 +44,7 @@ PAGE, OVERVIEW = "front.html", "pairs.png"  # what a search leaves in its folder
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Study:
-    """The results of a search, which `search` returns and `open_study` opens again.
+    """A study holds the results of a search: `search` returns it, and `open_study` opens it again.
 
     Attributes:
         settings: the settings of the search: scenario, search space, objectives, sampler, seed, constraints.
@@ -65,7 +65,7 @@ class Study:
 
     @property
     def times(self) -> dict[int, tuple[datetime, datetime]]:
-        """About when a worker took up each configuration, and when its last run ended, by number.
+        """Say about when a worker took up each configuration, and when its last run ended, by number.
 
         Runs of the search count. Times are local, without a zone.
 
@@ -81,22 +81,37 @@ class Study:
 
     @property
     def failures(self) -> tuple[Failed, ...]:
-        """The configurations that could not be evaluated: `number`, `values` by path and the `reason`."""
+        """List the configurations that could not be evaluated: `number`, `values` by path and `reason`.
+
+        Example:
+            >>> study.failures
+            ()
+        """
         return self.archive.failed
 
     @property
     def name(self) -> str:
-        """The name of the study: that of the scenario, unless the search was given another."""
+        """Give the name of the study: that of the scenario, unless the search was given another.
+
+        Example:
+            >>> study.name
+            'diet/day-regular'
+        """
         return self.archive.study
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario that was searched, with the values of the baseline."""
+        """Give the scenario that was searched, with the values of the baseline.
+
+        Example:
+            >>> study.scenario.spec.title
+            'Day-time submissions with regular arrivals'
+        """
         return Scenario.of(self.settings.scenario)
 
     @cached_property
     def details(self) -> Front:
-        """The front as records: members, estimated means, posterior, hypervolumes and reference point.
+        """Give the front as records: members, estimated means, posterior, hypervolumes, reference point.
 
         Example:
             >>> len(study.details.reference) == len(study.archive.objectives)
@@ -106,7 +121,7 @@ class Study:
 
     @property
     def configurations(self) -> pd.DataFrame:
-        """The configurations, a row for each; first come the baseline, the recommendations and the front.
+        """List the configurations, a row for each: first the baseline, the recommendations and the front.
 
         The index is the `number` of the configuration. Values are in the units of the metrics. Columns:
 
@@ -149,7 +164,7 @@ class Study:
 
     @cached_property
     def front(self) -> pd.DataFrame:
-        """The configurations on the Pareto front, a row for each, with the columns of `configurations`.
+        """List the configurations on the Pareto front, with the columns of `configurations`.
 
         If several gave the same in every run, one is shown, and `equivalents` counts the others.
 
@@ -161,7 +176,7 @@ class Study:
 
     @property
     def hypervolume(self) -> float:
-        """The hypervolume that the front dominates, by estimated means, up to `details.reference`.
+        """Compute the hypervolume that the front dominates, by estimated means, up to `details.reference`.
 
         Its unit is the product of the units of the objectives.
 
@@ -173,7 +188,7 @@ class Study:
 
     @property
     def best_trials(self) -> list[FrozenTrial]:
-        """The configurations on the front as Optuna's trials, in the order of `front`.
+        """List the configurations on the front as Optuna's trials, in the order of `front`.
 
         `to_optuna().best_trials` may hold others: Optuna goes by the plain means of the search.
 
@@ -220,7 +235,7 @@ class Study:
 
     @cached_property
     def recommendations(self) -> pd.DataFrame:
-        """The recommended configurations, a row for each, with the columns of `configurations`.
+        """List the recommended configurations, with the columns of `configurations`.
 
         The index is the letter of the recommendation, `A`, `B`, …; the frame is empty if there are none.
 
@@ -233,7 +248,7 @@ class Study:
 
     @property
     def summary(self) -> str:
-        """The answer as `gridtune search` prints it: what to change, and what that gains and costs.
+        """Say what to change, and what that gains and costs, as `gridtune search` prints it.
 
         Example:
             >>> print(study.summary)

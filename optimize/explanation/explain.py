@@ -87,7 +87,7 @@ class Neighbour:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """Why a configuration."""
+    """The explanation says what a configuration changes, and which settings do that."""
 
     row: Row
     bounds: tuple[Bounded, ...]  # what comes closest to breaking each constraint, on validation seeds

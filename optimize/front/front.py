@@ -27,7 +27,7 @@ POSSIBLE = 0.05  # the same, from which it is listed among the members
 
 @dataclass(frozen=True)
 class Front:
-    """The Pareto front of a search.
+    """The Pareto front of a search consists of its non-dominated configurations.
 
     Attributes:
         members: configurations that may be on the front, or break a constraint on validation seeds only (not

@@ -112,7 +112,7 @@ def side_by_side(evaluations: Sequence[Evaluation]) -> list[dict[str, Estimate]]
 
 @dataclass(frozen=True)
 class Failed:
-    """A configuration that could not be evaluated."""
+    """This configuration could not be evaluated."""
 
     number: int  # of its trial
     values: dict[str, Value]  # what was set, by path
@@ -124,7 +124,7 @@ class Failed:
 
 @dataclass(frozen=True)
 class Archive:
-    """All of a search."""
+    """The archive of a search holds all configurations, their runs and its recommendations."""
 
     study: str  # its name
     scenario: str  # name of the scenario that was searched

@@ -94,7 +94,7 @@ class OptunaSampler(Sampler):
         self._tell(trials, [results[at] for at in known], [excesses[at] for at in known])
 
 
-@register("tpe", "tree-structured Parzen estimator (Optuna): takes 10 to 60 ms to propose a configuration")
+@register("tpe", "a tree-structured Parzen estimator (Optuna) takes 10 to 60 ms for a proposal")
 class Tpe(OptunaSampler):
     """Multi-objective TPE, one model per parameter, so that conditions cost it nothing.
 
@@ -137,14 +137,14 @@ class OptunaGenetic(GeneticSampler, OptunaSampler):
         super().learn([worst if one is None else one for one in results], broken)
 
 
-@register("nsga2", "NSGA-II (Optuna): for 1,000 configurations and more")
+@register("nsga2", "NSGA-II (Optuna) suits searches of 1,000 configurations and more")
 class Nsga2(OptunaGenetic):
     """NSGA-II."""
 
     algorithm = NSGAIISampler
 
 
-@register("nsga3", "NSGA-III (Optuna): reference directions, for more than three objectives")
+@register("nsga3", "NSGA-III (Optuna) has reference directions for more than three objectives")
 class Nsga3(OptunaGenetic):
     """NSGA-III."""
 

@@ -15,7 +15,7 @@ from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.space import Configuration
 
 
-@register("pymoo-nsga2", "NSGA-II (pymoo): little overhead, for fast simulations")
+@register("pymoo-nsga2", "NSGA-II (pymoo) has little overhead, for fast simulations")
 class PymooNsga2(GeneticSampler):
     """NSGA-II on mixed variables.
 

@@ -11,7 +11,7 @@ from gridtune.optimize.search_space.space import Configuration
 from gridtune.scenarios.errors import ScenarioError
 
 
-@register("random", "independent random configurations: the reference for all other samplers")
+@register("random", "configurations are random and independent: the reference for all other samplers")
 class RandomPoints(Sampler):
     """Uniform over the unit cube of the space."""
 
@@ -24,7 +24,7 @@ class RandomPoints(Sampler):
         return self.space.random(self.batch, self._rng)
 
 
-@register("exhaustive", "every configuration of a space without continuous ranges, each once")
+@register("exhaustive", "every configuration of a space without continuous ranges is tried once")
 class AllPoints(Sampler):
     """Lists the space in a random order: a budget too small for all of it is not spent in a corner."""
 

@@ -50,7 +50,7 @@ RARE = 0.3  # of its even share of the configurations: a category that has less 
 
 
 @register(
-    "surrogate", "Gaussian processes that know noise: a proposal takes 0.1 s, for four objectives 0.4 s"
+    "surrogate", "Gaussian processes model noise, too; a proposal takes 0.1 s, for four objectives 0.4 s"
 )
 class Surrogate(Sampler):
     """Noisy expected hypervolume improvement over candidates."""

@@ -30,7 +30,7 @@ NAMED = 3  # settings that have changed, at most
 
 @dataclass(frozen=True)
 class Settings:
-    """What a study is about; equal in all parts of a search that was interrupted."""
+    """The settings define a study; all parts of an interrupted search have equal ones."""
 
     scenario: Stored
     space: Space

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Scenario(documents.Scenario):
-    """A scenario as `load` gives it: checked, and ready to be changed and run.
+    """A scenario is what `load` gives: it was checked, and you can change and run it.
 
     Attributes:
         name: the name of a shipped scenario, such as `diet/day-regular`, or the path of the file.

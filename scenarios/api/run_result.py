@@ -28,7 +28,7 @@ FEW = ("unhappy_users", "unfairness", "completed", "waiting_mean", "utilisation"
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Result:
-    """The result of `Scenario.run`: the metrics and tables of every replication.
+    """A result holds the metrics and tables of every replication that `Scenario.run` has simulated.
 
     `result["completed"]` is the mean of a metric over the replications, in its unit.
 
@@ -57,12 +57,17 @@ class Result:
 
     @property
     def replications(self) -> int:
-        """The number of runs, one for each replication."""
+        """Count the runs, one for each replication.
+
+        Example:
+            >>> result.replications
+            3
+        """
         return len(self.runs)
 
     @cached_property
     def summaries(self) -> dict[str, Summary]:
-        """Each metric by name: its `mean`, `standard_error`, `unit`, and `values` of the replications.
+        """Summarise each metric, by name: `mean`, `standard_error`, `unit`, `values` of the replications.
 
         Example:
             >>> result.summaries["completed"].values
@@ -72,7 +77,7 @@ class Result:
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
-        """The metrics, a row for each: `mean` and `standard_error` over the replications, and `unit`.
+        """List the metrics, a row for each: `mean` and `standard_error` over the replications, and `unit`.
 
         The index is the name of the metric. The standard error is nan for a single replication. The mean is
         nan where one replication has no value.
@@ -93,9 +98,9 @@ class Result:
 
     @cached_property
     def values(self) -> pd.DataFrame:
-        """The metrics of each replication: a row for each replication, a column for each metric.
+        """List the metrics of each replication: a row for each replication, a column for each metric.
 
-        Units are those that `metrics` names.
+        The index is `replication`, from 0. Units are those that `metrics` names.
 
         Example:
             >>> result.values.shape == (result.replications, len(result.metrics))
@@ -144,11 +149,16 @@ class Result:
 
     @cached_property
     def jobs(self) -> pd.DataFrame:
-        """The jobs, a row for each: `id`, `user`, `group`, `kind`, `site`, `node`, `state`, times and work.
+        """List the jobs, a row for each; the index has no meaning.
 
-        `submit`, `queued`, `start`, `end` and `deadline` are in s (nan: never). `runtime` and `estimate` are
-        in s at speed 1, `wasted` is in slot-seconds. With several replications, the frame has the jobs of
-        all, and a column `replication`.
+        `gt.Job` defines the columns. With several replications, the frame has the jobs of all.
+
+        - `id`, `user`, `group`, `kind`, `mandatory`, `priority`, `site`, `node`, `processors`, `state`.
+        - `submit`, `queued`, `start`, `end`, `deadline`: times, s (nan: never).
+        - `runtime`, `estimate`: the actual and the promised run time, s at speed 1.
+        - `kills`, `wasted`: the number of kills, and the slot-seconds lost by them.
+        - `qos`, `log_id`: the QOS and the number of the job in a log, if the log has them.
+        - `replication`: the index of the replication, from 0, if there are several.
 
         Example:
             >>> jobs = result.jobs
@@ -159,11 +169,17 @@ class Result:
 
     @cached_property
     def users(self) -> pd.DataFrame:
-        """The users, a row for each: counts of jobs, `unhappy`, `satisfaction` (1 is ideal) and mean times.
+        """List the users, a row for each; the index has no meaning.
 
-        `jobs`, `completed`, `lost_jobs` and `mandatory_failed` count jobs; `lost_work` is in slot-seconds at
-        speed 1. So are `allocated` and `deserved`, unless the scenario's `[metrics]` says otherwise.
-        `waiting_mean` and `response_mean` are in s; `slowdown_mean` has no unit.
+        - `user`: the name; with several replications, `replication` (from 0) as well.
+        - `jobs`, `completed`, `lost_jobs`, `mandatory_failed`: numbers of jobs.
+        - `lost_work`: the work of lost jobs, slot-seconds at speed 1.
+        - `unhappy`: whether some mandatory work of the user failed.
+        - `allocated`, `deserved`: the work that the user got and should get, slot-seconds at speed 1, unless
+          the scenario's `[metrics]` says otherwise.
+        - `satisfaction`: `allocated` over `deserved`; 1 is ideal.
+        - `waiting_mean`, `response_mean`: mean times of mandatory jobs, s.
+        - `slowdown_mean`: the mean bounded slow-down of mandatory jobs, without unit.
 
         Example:
             >>> int(result.users["jobs"].sum()) > 0
@@ -173,9 +189,10 @@ class Result:
 
     @cached_property
     def classes(self) -> pd.DataFrame:
-        """The classes of jobs, a row for each user and `class`, with the columns of `users`.
+        """List the classes of jobs, a row for each user and `class`, with the columns of `users`.
 
-        There is neither `deserved` nor `satisfaction`. The frame is empty if all jobs are of one class.
+        There is neither `deserved` nor `satisfaction`. Means are those of the jobs of the class. The frame is
+        empty if all jobs are of one class; the index has no meaning.
 
         Example:
             >>> sorted(result.classes["class"].unique())
@@ -185,7 +202,10 @@ class Result:
 
     @cached_property
     def signals(self) -> pd.DataFrame:
-        """The sampled signals, a row for each sample: `time` (s), `name` and `value` of the signal.
+        """List the sampled signals, a row for each sample: `time` (s), `name` and `value` of the signal.
+
+        The unit is that of the signal. With several replications there is a column `replication`, from 0;
+        the index has no meaning.
 
         Example:
             >>> signals = result.signals.query("replication == 0")
@@ -204,7 +224,10 @@ class Result:
 
         Returns:
             A frame with the rows of all replications; with several there is a column `replication`. Times
-            are in s; rows of `events` are in order of time within each replication.
+            are in s. Columns of `stays`: `user`, `entry`, `deadline`, `demand`, `setup_end`, `leave`; of
+            `messages`: `agent`, `kind`, `time` (when the bin begins) and `count`; of `pilots`: `id`, `site`,
+            `node`, `submit`, `queued`, `start`, `end`, `state`; of `events`: `time`, `event`, `job` (its
+            id), `site` and `node`, in order of time within each replication.
 
         Raises:
             ScenarioError: no table of that name was kept.
@@ -265,7 +288,7 @@ class Result:
 
     @cached_property
     def notes(self) -> list[str]:
-        """Notes on the run, a line each: the logs that were replayed, and work that was left unfinished.
+        """Note, a line each, the logs that were replayed, and work that was left unfinished.
 
         Example:
             >>> result.notes

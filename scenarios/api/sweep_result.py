@@ -33,7 +33,7 @@ OBJECTIVES = ("unhappy_users", "unfairness", "completed")
 
 @dataclass(frozen=True, repr=False)
 class Sweep:
-    """The result of `sweep`: the metrics of every combination of the varied values.
+    """A sweep holds the metrics of every combination of the varied values.
 
     Attributes:
         scenario: the scenario that was run.
@@ -60,16 +60,21 @@ class Sweep:
 
     @property
     def paths(self) -> list[str]:
-        """The dotted paths of the varied parameters."""
+        """List the dotted paths of the varied parameters.
+
+        Example:
+            >>> made.paths
+            ['workload.count']
+        """
         return list(self.outcomes[0]["values"])
 
     @cached_property
     def configurations(self) -> pd.DataFrame:
-        """The configurations, a row for each combination of the varied values.
+        """List the configurations, a row for each combination of the varied values.
 
         Columns are the varied paths, and of each metric the mean and its standard error `METRIC_se` over the
         replications, in the `unit` of the frame `runs`. A configuration that failed has no metrics; then the
-        column `failure` says why.
+        column `failure` says why. The index counts rows from 0, the last path varying fastest.
 
         Example:
             >>> made.configurations.set_index("workload.count")["completed"].is_monotonic_increasing
@@ -98,9 +103,10 @@ class Sweep:
 
     @cached_property
     def runs(self) -> pd.DataFrame:
-        """The single runs, a row for each combination, replication and metric.
+        """List the single runs, a row for each combination, replication and metric.
 
-        The columns are the varied paths, `replication` (from 0), `metric`, `value` and its `unit`.
+        The columns are the varied paths, `replication` (from 0), `metric`, `value` and its `unit`. The index
+        has no meaning.
 
         Example:
             >>> list(made.runs.columns)

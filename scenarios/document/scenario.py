@@ -63,7 +63,7 @@ class Scenario:
 
     @property
     def spec(self) -> ScenarioSpec:
-        """The tables of the document with types and defaults, checked to fit together.
+        """Read the tables of the document with types and defaults, checked to fit together.
 
         Raises:
             ScenarioError: the document has faults, all of which are named, or its tables do not fit.
@@ -77,7 +77,7 @@ class Scenario:
 
     @cached_property
     def active(self) -> ScenarioSpec:
-        """The tables without what is switched off, and without nodes that sites have lent to others.
+        """Leave out what is switched off, and nodes that sites have lent to others, from `spec`.
 
         Raises:
             ScenarioError: the document has faults, all of which are named, or its tables do not fit.
@@ -135,12 +135,22 @@ class Scenario:
 
     @property
     def plugins(self) -> dict[str, str]:
-        """The SHA-256 of each Python file that the scenario names, by name; no file is run."""
+        """Give the SHA-256 of each Python file that the scenario names, by name; no file is run.
+
+        Example:
+            >>> scenario.plugins
+            {}
+        """
         return {one.name: one.digest for one in self._plugins}
 
     @property
     def parts(self) -> tuple[str, Document, Path, bool, dict[str, str]]:
-        """The arguments that make this scenario in another process, with the trust that it has here."""
+        """Give the arguments that make this scenario in another process, with the trust that it has here.
+
+        Example:
+            >>> gt.Scenario(*scenario.parts) == scenario
+            True
+        """
         allowed = self.allow_plugins or (bool(self._plugins) and trusted(self._plugins))
         return self.name, self.document, self.base, allowed, self.plugins
 

@@ -88,7 +88,7 @@ def _task(
 
 @dataclass(frozen=True)
 class Summary:
-    """A metric over replications.
+    """A summary describes a metric over replications.
 
     Attributes:
         mean: nan or infinite if any value is: a metric that one replication could not give has no mean.

@@ -27,21 +27,23 @@ class FaultSpec(Switchable):
     site: str = Field(
         default=EVERY, description="name of the site, or * for each, one by one; not for a service"
     )
-    server: str = Field(default=EVERY, description="server: name of a [[sed]], or * for all; each by itself")
+    server: str = Field(
+        default=EVERY, description="name of the [[sed]] whose servers fail, each by itself; * for all"
+    )
     between: Law = number(..., "s", "s from the end of one fault to the next, at least 1")
     repair: Law = number(..., "s", "s that a fault lasts, at least 1")
     service: Literal["middleware", "information"] = Field(
         default="middleware",
-        description="service: the broker or match-maker, or push's information system",
+        description="service that fails: the broker or match-maker, or push's information system",
     )
     together: int = number(
-        1, "count", "node, broken: nodes with a fault at once, in the order of numbers", ge=1
+        1, "count", "nodes that have a fault (`node`, `broken`) at once, in the order of numbers", ge=1
     )
     after: Law = number(
-        Constant(value=30.0), "s", "broken: s from the start of a job to its failure, at least 1"
+        Constant(value=30.0), "s", "s from the start of a job to its failure on a broken node, at least 1"
     )
     says: Literal["old", "idle"] = Field(
-        default="old", description="report: nothing new comes, or that the site is idle"
+        default="old", description="what a faulty report says: nothing new, or that the site is idle"
     )
 
     @model_validator(mode="after")

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 from gridtune import limits
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.fields.observed import TraceFile, observed_values
-from gridtune.scenarios.fields.table import Table
+from gridtune.scenarios.fields.table import Table, number
 
 Floats = NDArray[np.float64]
 # How far tails are followed: no draw in 10^18 lies beyond. Inversion draws nothing beyond 2^-53 anyway.
@@ -67,11 +67,11 @@ class _Law(Table):
 
 
 class Constant(_Law):
-    """Always the same value."""
+    """The value is always the same."""
 
     endless: ClassVar[frozenset[str]] = frozenset({"value"})
     law: Literal["constant"] = "constant"
-    value: float = Field(ge=0)
+    value: float = number(..., "of the key", "every value", ge=0)
 
     def _values(self, rng: np.random.Generator, count: int) -> Floats:
         return np.full(count, self.value)
@@ -98,32 +98,32 @@ class _Between(_Law):
 
 
 class Uniform(_Between):
-    """Uniform on [low, high)."""
+    """Values are uniform on [low, high)."""
 
     law: Literal["uniform"]
-    low: float = Field(ge=0)
-    high: float = Field(gt=0)
+    low: float = number(..., "of the key", "least value", ge=0)
+    high: float = number(..., "of the key", "upper bound of the values, above `low`", gt=0)
 
     def _values(self, rng: np.random.Generator, count: int) -> Floats:
         return rng.uniform(self.low, self.high, count)
 
 
 class LogUniform(_Between):
-    """Uniform in its logarithm on [low, high)."""
+    """Logarithms of values are uniform on [log low, log high)."""
 
     law: Literal["loguniform"]
-    low: float = Field(gt=0)
-    high: float = Field(gt=0)
+    low: float = number(..., "of the key", "least value", gt=0)
+    high: float = number(..., "of the key", "upper bound of the values, above `low`", gt=0)
 
     def _values(self, rng: np.random.Generator, count: int) -> Floats:
         return np.exp(rng.uniform(log(self.low), log(self.high), count))
 
 
 class Exponential(_Law):
-    """Exponential with a mean."""
+    """Values are exponential with a mean."""
 
     law: Literal["exponential"]
-    mean: float = Field(gt=0)
+    mean: float = number(..., "of the key", "mean of the law", gt=0)
 
     def _values(self, rng: np.random.Generator, count: int) -> Floats:
         return rng.exponential(self.mean, count)
@@ -133,12 +133,12 @@ class Exponential(_Law):
 
 
 class LogNormal(_Law):
-    """Log-normal with a median and the standard deviation of its logarithm, cut above `maximum`."""
+    """Values are log-normal with a median and a spread of the logarithm, cut above `maximum`."""
 
     law: Literal["lognormal"]
-    median: float = Field(gt=0)
-    sigma: float = Field(gt=0)
-    maximum: float = Field(default=float("inf"), gt=0)
+    median: float = number(..., "of the key", "median of the law", gt=0)
+    sigma: float = number(..., "none", "standard deviation of the logarithm", gt=0)
+    maximum: float = number(float("inf"), "of the key", "value above which the law is cut", gt=0)
 
     def _values(self, rng: np.random.Generator, count: int) -> Floats:
         return np.minimum(rng.lognormal(log(self.median), self.sigma, count), self.maximum)
@@ -148,13 +148,13 @@ class LogNormal(_Law):
 
 
 class Weibull(_Between):
-    """Weibull with scale and shape, cut to [low, high] by inversion (RR-5576, table 2)."""
+    """Values are Weibull with scale and shape, cut to [low, high] by inversion (RR-5576, table 2)."""
 
     law: Literal["weibull"]
-    scale: float = Field(gt=0)
-    shape: float = Field(gt=0)
-    low: float = Field(default=0.0, ge=0)
-    high: float = Field(default=float("inf"), gt=0)
+    scale: float = number(..., "of the key", "scale of the law", gt=0)
+    shape: float = number(..., "none", "shape of the law", gt=0)
+    low: float = number(0.0, "of the key", "least value", ge=0)
+    high: float = number(float("inf"), "of the key", "upper bound of the values, above `low`", gt=0)
 
     @model_validator(mode="after")
     def _reached(self) -> Weibull:
@@ -178,11 +178,11 @@ class Weibull(_Between):
 
 
 class Gamma(_Law):
-    """Gamma with a shape and a mean."""
+    """Values are gamma with a shape and a mean."""
 
     law: Literal["gamma"]
-    shape: float = Field(gt=0)
-    mean: float = Field(gt=0)
+    shape: float = number(..., "none", "shape of the law", gt=0)
+    mean: float = number(..., "of the key", "mean of the law", gt=0)
 
     def _values(self, rng: np.random.Generator, count: int) -> Floats:
         return rng.gamma(self.shape, self.mean / self.shape, count)
@@ -193,13 +193,13 @@ class Gamma(_Law):
 
 
 class Gaussian(_Between):
-    """Gaussian with a mean and a standard deviation, cut to [low, high] by inversion."""
+    """Values are Gaussian with mean and standard deviation, cut to [low, high] by inversion."""
 
     law: Literal["gaussian"]
-    mean: float = Field(ge=0)
-    deviation: float = Field(gt=0)
-    low: float = Field(default=0.0, ge=0)
-    high: float = Field(default=float("inf"), gt=0)
+    mean: float = number(..., "of the key", "mean of the law before any cut", ge=0)
+    deviation: float = number(..., "of the key", "standard deviation before any cut", gt=0)
+    low: float = number(0.0, "of the key", "least value", ge=0)
+    high: float = number(float("inf"), "of the key", "upper bound of the values, above `low`", gt=0)
 
     @model_validator(mode="after")
     def _reached(self) -> Gaussian:
@@ -223,17 +223,17 @@ class Gaussian(_Between):
 
 
 class Empirical(_Law):
-    """The values of a column of a file: drawn from it with replacement, or taken in turn."""
+    """Values of a column of a file are drawn with replacement, or taken in turn."""
 
     law: Literal["empirical"]
-    file: TraceFile = Field(description="CSV with a header, or a trace in SWF or GWF")
+    file: TraceFile = Field(description="file in CSV with a header, or a trace in SWF or GWF")
     column: str = Field(
-        description="of the CSV file; of a trace runtime, wait, processors, estimate or interval"
+        description="column of the CSV file; of a trace runtime, wait, processors, estimate or interval"
     )
     order: Literal["drawn", "in-turn"] = Field(
-        default="drawn", description="drawn at random, or one after the other and then from the start again"
+        default="drawn", description="whether values are drawn at random, or come in turn, again and again"
     )
-    scale: float = Field(default=1.0, gt=0, description="factor on the values")
+    scale: float = number(1.0, "ratio", "factor on the values", gt=0)
 
     @property
     def observed(self) -> Floats:

@@ -181,9 +181,9 @@ Several = Annotated[list[_T], _OneOrMore()]
 
 
 class Switchable(Table):
-    """A table that belongs to parts of a grid that can be switched off."""
+    """A table that belongs to components of a grid, which can be switched off."""
 
     part: Several[str] = Field(
         default_factory=list,
-        description="names in [parts]: it stands in the grid while one of them is on; left out, always",
+        description="names of its components in [parts]: it exists while one of them is on; left out, always",
     )

@@ -24,7 +24,7 @@ Summary = tuple[dict[str, Metric], dict[str, UserOutcome]]
 
 
 class GridModel(Grid):
-    """A scenario as a Mesa model, for `mesa.batch_run`, SolaraViz or a loop of steps of your own.
+    """A grid model is a scenario in Mesa: for `mesa.batch_run`, SolaraViz or a loop of steps of your own.
 
     `step` until the end, `run_model` and `run` give the same jobs. They give the metrics that `gridtune run`
     prints for the same scenario, seed and values.
@@ -112,7 +112,7 @@ class GridModel(Grid):
 
     @property
     def metrics(self) -> dict[str, Metric]:
-        """The metrics by name (`value` and `unit`), as if the run ended now; your own once it has ended.
+        """Give the metrics by name (`value` and `unit`) as if the run ended now; your own once it has ended.
 
         Example:
             >>> model.metrics["waiting_mean"].unit
@@ -122,7 +122,7 @@ class GridModel(Grid):
 
     @property
     def users(self) -> dict[str, UserOutcome]:
-        """The outcome of each user so far, by name: jobs, work (slot-seconds) and mean times (s).
+        """Give the outcome of each user so far, by name: jobs, work (slot-seconds) and mean times (s).
 
         Example:
             >>> sum(user.completed for user in model.users.values()) == model.metrics["completed"].value
@@ -135,6 +135,13 @@ class GridModel(Grid):
 
         Args:
             agent: the agent, which has just been made.
+
+        Example:
+            >>> import mesa
+            >>> before = len(model.agents)
+            >>> agent = mesa.Agent(model)
+            >>> len(model.agents) - before
+            1
         """
         super().register_agent(agent)
         counters: dict[mesa.Model, Any] | None = getattr(mesa.Agent, "_ids", None)

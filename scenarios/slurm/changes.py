@@ -52,7 +52,7 @@ GANGS = "SUSPEND,GANG"  # Slurm suspends by gang scheduling alone
 
 @dataclass(frozen=True)
 class SlurmChanges:
-    """What an administrator has to change.
+    """The changes say what an administrator of Slurm has to do.
 
     Attributes:
         lines: of slurm.conf.

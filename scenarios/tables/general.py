@@ -23,7 +23,7 @@ class NetworkSpec(Table):
     backbone: float = number(
         float("inf"),
         "bytes/s",
-        "max-min: bytes per s of a link that all transfers cross, beside those of their site",
+        "bandwidth, for max-min sharing, of a link that all transfers cross beside those of their site",
         gt=0,
     )
 

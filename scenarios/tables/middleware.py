@@ -28,36 +28,41 @@ class MiddlewareSpec(Switchable):
     )
     routing: policy_of("routing") = Field(default_factory=LeastDepth)  # type: ignore[valid-type]
     update_period: float = number(
-        0.0, "s", "push: s between two reports of the sites; 0 asks at every decision", ge=0
+        0.0, "s", "s between two reports of the sites under push; with 0 it asks at every decision", ge=0
     )
     migration: policy_of("migration") = Field(default_factory=Staying)  # type: ignore[valid-type]
-    migration_period: float = number(300.0, "s", "push: s between two looks at tasks that may migrate", gt=0)
+    migration_period: float = number(
+        300.0, "s", "s between two looks at tasks that may migrate under push", gt=0
+    )
     matching: policy_of("matching") = Field(default_factory=RoundRobin)  # type: ignore[valid-type]
     queues: Literal["group", "user", "all"] = Field(
         default="group", description="under pull and pilot: whose tasks share a queue of the match-maker"
     )
     availability_epsilon: float = number(
-        0.3, "ratio", "pull, pilot: ratio of waiting tasks to slots below which a site is available", gt=0
+        0.3,
+        "ratio",
+        "ratio of waiting tasks to slots below which a site is available under pull and pilot",
+        gt=0,
     )
     poll_period: float = number(
-        90.0, "s", "pull, pilot: s between two looks of a site agent at its site", gt=0
+        90.0, "s", "s between two looks of a site agent at its site under pull and pilot", gt=0
     )
-    pilot_mode: Mode = Field(default="run-once", description="pilot: one task, or as many as time allows")
+    pilot_mode: Mode = Field(
+        default="run-once", description="whether a pilot runs one task, or as many as time allows"
+    )
     pilot_lifetime: float = number(
-        inf, "s", "pilot: s that it asks for; at most the limit of the site's queue", gt=0
+        inf, "s", "s that a pilot asks for, at most the limit of the site's queue", gt=0
     )
     pilot_longest: float = number(
         0.0,
         "work",
-        "pilot: work that a task may take, in the unit of run times; a filling pilot asks for another only "
+        "work that a task of a pilot may take, as run times; a filling pilot asks for another only "
         "if that much fits into its lifetime",
         ge=0,
     )
-    pilot_idle: float = number(
-        0.0, "s", "pilot: s that it waits for a task in one go before it gives up", ge=0
-    )
-    pilot_retry: float = number(20.0, "s", "pilot: s after which it asks again, doubled each time", gt=0)
-    pilot_cap: float = number(inf, "count", "pilot: pilots that may wait at one site", ge=1)
+    pilot_idle: float = number(0.0, "s", "s that a pilot waits for a task in one go before it gives up", ge=0)
+    pilot_retry: float = number(20.0, "s", "s after which a pilot asks again, doubled each time", gt=0)
+    pilot_cap: float = number(inf, "count", "number of pilots that may wait at one site", ge=1)
     per_queue: bool = Field(
         default=False,
         description="whether brokers and site agents see each queue of a batch site, with its limits, groups "
@@ -67,7 +72,7 @@ class MiddlewareSpec(Switchable):
         default=AT_ONCE, description="what a task or a query costs the broker or the match-maker"
     )
     information: ServiceSpec = Field(
-        default=AT_ONCE, description="push: what a report or a question costs the information system"
+        default=AT_ONCE, description="what a report or a question costs the information system of push"
     )
     retry: policy_of("retry") = Field(default_factory=Never)  # type: ignore[valid-type]
     blacklist: policy_of("blacklist") = Field(default_factory=Trusting)  # type: ignore[valid-type]

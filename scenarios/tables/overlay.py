@@ -74,7 +74,7 @@ class OverlaySpec(Switchable):
         inf, "1/s", "tasks per s that come into being (contours of an interactive front end)", gt=0
     )
     workers: int = number(..., "count", "workers that are to be available; plain: see `window`", ge=1)
-    window: int = number(0, "count", "plain: tasks in the grid at once; 0 for all", ge=0)
+    window: int = number(0, "count", "tasks that are in the grid at once under plain; 0 for all", ge=0)
     role: str = Field(default="batch", description="what its jobs are called at sites: decides their class")
     watch: float = number(0.0, "s", "s between looks of the operator at the pool; 0: none", ge=0)
     dispatch_rate: float = number(120.0, "1/s", "tasks per s that a master can dispatch", gt=0)

@@ -53,7 +53,7 @@ Workload = Annotated[
 
 
 class ScenarioSpec(Table):
-    """A scenario: what stands in the grid, what it is asked to do, and what to look at."""
+    """A scenario says what stands in the grid, what it is asked to do, and what to look at."""
 
     endless = frozenset({"step_length"})  # a run in one step
 
@@ -65,7 +65,7 @@ class ScenarioSpec(Table):
     )
     parts: dict[str, bool] = Field(
         default_factory=dict,
-        description="components of the grid, each switched on or off; tables name theirs by `part`",
+        description="whether each component of the grid is on, by name; tables name theirs by `part`",
     )
     horizon: float | None = number(
         None, "s", "s at which a run ends; loads, energy and failures count until then", gt=0

@@ -137,10 +137,11 @@ class JobWorkload(Switchable):
     role: str = Field(default="job", description="what its jobs are called in results (column `kind`)")
     requirements: str = Field(
         default="",
-        description="wms: expression over what sites publish that a site must meet, beside the brokers' own",
+        description="expression over what sites publish that they must meet under wms, beside the broker's",
     )
     ranking: policy_of("ranking") | None = Field(  # type: ignore[valid-type]
-        default=None, description="wms: which site its jobs prefer; as the brokers have it if left out"
+        default=None,
+        description="rank by which its jobs prefer sites under wms; that of the brokers if left out",
     )
     requires: list[str] = Field(
         default_factory=list, description="tags of the only sites to which a middleware may bring its jobs"

@@ -1,4 +1,4 @@
-"""What you need to write a policy: decorator, parameters, the base class of each family, types of arguments.
+"""Write policies with this module: decorator, parameters, a base class for each family, types of arguments.
 
 A policy is a frozen dataclass with a base class of this module, registered under a name of its family. Its
 methods decide from their arguments, which they must not change. Times are in seconds of simulated time,
