@@ -92,7 +92,7 @@ def test_two_samples_are_compared_from_two_runs_each():
         test = ttest_ind(second, first, equal_var=False)
         known = test.confidence_interval(0.95)
         assert (found.low, found.high) == pytest.approx((known.low, known.high))
-        assert 1 - found.confidence == pytest.approx(test.pvalue)
+        assert found.p_value == pytest.approx(test.pvalue)
     assert compared(COMPLETED, a, b, common=False).difference.mean == 4.0
     assert compared(COMPLETED, a, b, common=False).better
     single = compared(COMPLETED, a, b[:1], common=False).difference
@@ -321,7 +321,7 @@ def test_an_interval_of_pairs_is_that_of_students_test():
     found, known = difference(b, a), ttest_rel(b, a)
     interval = known.confidence_interval(0.95)
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
-    assert 1 - found.confidence == pytest.approx(known.pvalue)
+    assert found.p_value == pytest.approx(known.pvalue)
     assert found.pairs == 7
 
 

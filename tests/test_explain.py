@@ -41,7 +41,7 @@ def test_paired_differences_agree_with_a_paired_t_test():
     interval = known.confidence_interval(0.95)
     assert found.pairs == 7
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
-    assert found.confidence == pytest.approx(1 - known.pvalue)
+    assert found.p_value == pytest.approx(known.pvalue)
     assert found.mean == pytest.approx((a - b[:7]).mean())
 
 

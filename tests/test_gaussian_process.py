@@ -189,8 +189,8 @@ def test_a_class_may_lose_a_job_or_a_twentieth_of_its_work_more():
 
 
 def test_how_sure_a_difference_is():
-    assert difference((2.0, 3.0), (1.0, 2.0)).confidence == 1.0
-    assert difference((1.0, 2.0), (1.0, 2.0)).confidence == 0.0
+    assert difference((2.0, 3.0), (1.0, 2.0)).p_value == 0.0
+    assert difference((1.0, 2.0), (1.0, 2.0)).p_value == 1.0
     assert difference((1.0, 1.004), (1.0, 1.0), 0.01).equal
     assert difference((1.0, 1.02), (1.0, 1.0), 0.01).mean == pytest.approx(0.01)
     for some in ((), (1.0,)), ((1.0,), ()):
