@@ -54,4 +54,3 @@ def test_values_that_are_equal_in_every_pair_are_equal():
     assert Difference(0.0, 0.0, 0.0, 0.0, 1.0, 4).equal
     assert Difference(0.0, None, None, None, None, 1).equal
     assert not Difference(0.0, 0.5, -1.0, 1.0, 0.0, 4).equal
-    assert not once.equal
