@@ -196,7 +196,7 @@ def test_replications_are_numbered_and_do_not_depend_on_the_number_of_workers(tm
         (["run", "diet/day-regular", "--set", "workload.interval=-1"], "workload.user.interval: -1"),
         (["run", "diet/day-regular", "--set", "client.n_submit"], "expected PATH=VALUE"),
         (["run", "diet/day-regular", "--seed", "-1"], "--seed"),
-        (["run", "diet/day-regular", "--format", "yaml"], "--format"),
+        (["run", "diet/day-regular", "--format", "yaml"], "'--format': 'yaml' is not one of 'table', 'json'"),
         (["run"], "Missing argument"),
         (["run", "diet/day-regular", "--out", "o\udcff"], "'o\\udcff': is no text in UTF-8; rename it"),
         (["run", "--nonsense"], "No such option"),

@@ -99,7 +99,7 @@ def built(target, source, folder):
         [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", folder],
         cwd=source, check=True, capture_output=True,
     )  # fmt: skip
-    [made] = folder.glob("*.whl" if target == "wheel" else "*.tar.gz")
+    [made] = folder.glob("*.tar.gz" if target == "sdist" else "*.whl")
     return made
 
 
@@ -181,19 +181,36 @@ def test_a_wheel_holds_the_package_whole_and_nothing_beside_it(wheel):
         assert kept() <= ours
 
 
-@pytest.mark.long
-def test_a_source_distribution_makes_the_same_wheel(wheel, tmp_path):
+@pytest.fixture
+def source(tmp_path):
+    """What is in a source distribution."""
     with tarfile.open(built("sdist", ROOT, tmp_path)) as archive:
         # Python 3.11 before 3.11.4 has no filters.
         archive.extractall(
             tmp_path / "source", **({"filter": "data"} if hasattr(tarfile, "data_filter") else {})
         )
-    [source] = (tmp_path / "source").iterdir()
+    [folder] = (tmp_path / "source").iterdir()
+    return folder
+
+
+@pytest.mark.long
+def test_a_source_distribution_makes_the_same_wheel(wheel, source, tmp_path):
     again = zipfile.ZipFile(built("wheel", source, tmp_path))
     first = zipfile.ZipFile(wheel)
     assert sorted(again.namelist()) == sorted(first.namelist())
     for name in first.namelist():
         assert again.read(name) == first.read(name), name
+
+
+@pytest.mark.long
+def test_a_source_distribution_can_be_installed_as_editable(source, tmp_path):
+    for folder in ("first", "again"):  # the links are there then
+        (tmp_path / folder).mkdir()
+        editable = zipfile.ZipFile(built("wheel:editable", source, tmp_path / folder))
+        [paths] = [editable.read(name).decode() for name in editable.namelist() if name.endswith(".pth")]
+        _, said = ran(paths.strip(), tmp_path, *MODULE, "scenarios")
+        assert "diet/day-regular" in said
+    assert (source / "src/gridtune/model").resolve() == source / "model"
 
 
 @pytest.mark.long

@@ -161,7 +161,7 @@ def _end(error: BaseException) -> int | str | None:
         if message.startswith("Usage:"):  # a call without arguments is shown the help it lacks
             print(message, file=sys.stderr)
             return REFUSED
-        return _said(message)
+        return _said(message.replace(": Value error, ", ": ", 1))  # as Pydantic begins, which Typer may ask
     if shown:
         trace = "".join(traceback.format_exception(error)) + getattr(error, "trace", "")
         print(escaped(trace, "\n\t"), end="", file=sys.stderr)
