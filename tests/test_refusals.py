@@ -97,11 +97,7 @@ def test_a_continued_search_keeps_what_it_excluded(log, tmp_path):
     assert after.broken == {number}
     assert number not in {one.number for one in front(after).members}
     again = found(log, outcome, budget=6, resume=True, **options)
-    assert again.refusals == after.refusals
-    # As printed: on some Pythons, the last digit of an objective is another one.
-    told, first = ([(one.letter, one.values, str(one.objectives)) for one in search.recommendations]
-                   for search in (again, after))  # fmt: skip
-    assert told == first
+    assert (again.refusals, again.recommendations) == (after.refusals, after.recommendations)
 
 
 def test_a_gain_that_is_lost_breaks_no_constraint(log):

@@ -75,7 +75,8 @@ class RunTable:
 
     def add(self, place: Place, values: Mapping[str, Value], metrics: Metrics) -> Run:
         """Take in a run in which these values were set, and give it as a row of the table of a study."""
-        self._known[place] = measured = {name: metric.value for name, metric in metrics.items()}
+        # Python's own numbers, as a study has them when it is read again: it adds others up differently.
+        self._known[place] = measured = {name: float(metric.value) for name, metric in metrics.items()}
         return Run(values, place.case, place.replication, measured)
 
     def places(self, configuration: Configuration, replications: Iterable[int]) -> list[Place]:

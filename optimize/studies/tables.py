@@ -47,7 +47,6 @@ def mark_of(study: str, *, resumed: bool) -> str:
 
 def line_of(study: str, run: Run) -> str:
     """A run as a line of JSON, without its end; numbers come back from it bit by bit."""
-    numbers = {name: float(value) for name, value in run.metrics.items()}
     validation = run.replication >= HELD_OUT
     row = {
         "study": study,
@@ -56,7 +55,7 @@ def line_of(study: str, run: Run) -> str:
         "replication": run.replication - (HELD_OUT if validation else 0),
         "validation": validation,
         # JSON has no numbers that are not finite: they are kept as texts.
-        "metrics": {name: one if isfinite(one) else json.dumps(one) for name, one in numbers.items()},
+        "metrics": {name: one if isfinite(one) else json.dumps(one) for name, one in run.metrics.items()},
     }
     return json.dumps(row, separators=(",", ":"), allow_nan=False)
 
