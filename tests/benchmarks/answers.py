@@ -24,6 +24,10 @@ from gridtune.model.metrics.registry import Direction
 from gridtune.optimize.front.changes import change
 from gridtune.optimize.recommend.harm import harms, harms_of_replay
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.replication.guards import OF_USER, delayed
+from gridtune.optimize.runs.evaluator import with_users
+from gridtune.scenarios.execution.replicate import Task
+from gridtune.scenarios.tables.search import Starvation
 from tests.benchmarks.rows import known_in, placeless
 
 DATA = Path(__file__).parents[2] / "docs/data/answers.json"
@@ -72,10 +76,10 @@ def measured(scenario: str, seed: int, work: Path) -> dict[str, Any]:
     found = json.loads((work / "found/front.json").read_text(encoding="utf-8"))
     objectives = {one["name"]: one["direction"] for one in found["objectives"]}
     row = {"search": scenario, "seed": seed, "words": words, "text": placeless(text), "recommendations": []}
-    if found["recommendations"]:
-        baseline = values(work, "baseline", [])
+    start = runs_of(work, "baseline", []) if found["recommendations"] else []
+    baseline = values(start, start)
     for one in found["recommendations"]:
-        sparse, full = (values(work, one["letter"], more) for more in ([], ["--full"]))
+        sparse, full = (values(runs_of(work, one["letter"], more), start) for more in ([], ["--full"]))
         row["recommendations"].append(
             {
                 "letter": one["letter"],
@@ -88,12 +92,23 @@ def measured(scenario: str, seed: int, work: Path) -> dict[str, Any]:
     return row
 
 
-def values(work: Path, which: str, more: list[str]) -> dict[str, list[float]]:
-    """Metrics of a configuration in the new replications."""
+def runs_of(work: Path, which: str, more: list[str]) -> list[dict[str, float]]:
+    """Metrics of a configuration in the new replications, and the wait of each user."""
     path = work / f"{which}{'-full' * bool(more)}.toml"
     path.write_text(called(["front", "found", "--export", which, *more], work), encoding="utf-8")
-    runs = gt.load(path).run(seed=NEW_SEED, replications=REPLICATIONS, jobs=1).values
-    return {name: runs[name].tolist() for name in runs.select_dtypes("number")}
+    tasks = [Task(gt.load(path), {}, NEW_SEED, k) for k in range(REPLICATIONS)]
+    return [{name: metric.value for name, metric in with_users(task).items()} for task in tasks]
+
+
+def values(runs: list[dict[str, float]], baseline: list[dict[str, float]]) -> dict[str, list[float]]:
+    """Each metric by replication; of waits of users how many are delayed against the baseline."""
+    told = [
+        {name: value for name, value in run.items() if not name.startswith(OF_USER)}
+        | delayed(run, start, Starvation())
+        for run, start in zip(runs, baseline, strict=True)
+    ]
+    names = [name for name in told[0] if all(name in run for run in told)] if told else []
+    return {name: [run[name] for run in told] for name in names}
 
 
 def held(
