@@ -240,7 +240,8 @@ def controllers(bench: Workbench) -> list[Claim]:
             hypothesis(
                 known,
                 "controllers",
-                f"the cluster is used less than under a PI controller (rule '{name}')",
+                "less of the cluster is used (mean share of busy nodes) than under a PI controller "
+                f"(rule '{name}')",
                 "section 2.2",
                 Finding(
                     "utilisation, minus that of PI",
@@ -343,7 +344,7 @@ def logged(bench: Workbench) -> list[Claim]:
                 high=1,
                 strict=True,
             ),
-            reason="so many times the error of the assumption has that of the model",
+            reason="the model's error is so many times that of the assumption",
         ),
         hypothesis(
             "G10d",
