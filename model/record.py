@@ -139,13 +139,15 @@ class Record:
         jobs.append(job)
         return job
 
-    def placeholder(self, user: str, submit: float, estimate: float, **facts: Any) -> Job:
+    def placeholder(
+        self, user: str, submit: float, estimate: float, runtime: float = inf, **facts: Any
+    ) -> Job:
         """Create a job without work of its own and remember it apart: it counts in no metric of jobs.
 
-        Its id is negative.
+        Its id is negative. It runs until its owner or a limit ends it, or for a `runtime`.
         """
         key = -1 - len(self.placeholders)
-        job = self.make_job(key, user, submit, inf, estimate=estimate, journal=self.journal, **facts)
+        job = self.make_job(key, user, submit, runtime, estimate=estimate, journal=self.journal, **facts)
         self.placeholders.append(job)
         return job
 

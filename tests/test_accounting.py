@@ -311,6 +311,15 @@ def test_a_converted_trace_is_the_same_trace(sacct, tmp_path):
     assert after.header["UnixStartTime"] == "1772359200"
 
 
+def test_a_converted_trace_keeps_its_clock_and_its_queues(tmp_path):
+    first, out = tmp_path / "first.swf", tmp_path / "out.swf"
+    row = "1 3600 0 50 1 -1 -1 1 60 -1 1 1 1 -1 1 -1 -1 -1"
+    first.write_text(f"; UnixStartTime: 1000000000\n; Queue: 1 short\n; Queue: 2 long\n{row}\n")
+    assert CliRunner().invoke(cli.app, ["trace", "convert", str(first), str(out)]).exit_code == 0
+    header = read_trace(out).header
+    assert (header["UnixStartTime"], header["Queue"]) == ("1000003600", "1 short\n2 long")
+
+
 CANCELLED = """\
 ; MaxProcs: 2
 1 0 0 100 2 -1 -1 2 100 -1 1 1 1 -1 1 -1 -1 -1
@@ -321,20 +330,20 @@ CANCELLED = """\
 """
 
 
-def test_cancelled_jobs_wait_and_run_until_they_are_cancelled(tmp_path):
-    """First come, first served: job 2 leaves the queue at 50 s, job 4 its processor at 403 s."""
+def test_cancelled_jobs_wait_until_they_are_cancelled_or_run_as_long_as_requested(tmp_path):
+    """First come, first served: job 2 leaves the queue at 50 s, job 4 its processor at 400 s."""
     path = tmp_path / "cancelled.swf"
     path.write_text(CANCELLED)
     replay = load("batch/replay").override({"workload.trace": str(path), "site.cluster.policy": "fcfs"})
     run = simulate(replay)
-    # At 100 s jobs 3 and 4 start; 4 would run for 300 s until 400 s, but its owner only cancels it at 403 s.
-    assert [(job.start, job.end) for job in run.record.jobs] == [(0, 100), (100, 130), (403, 413)]
+    # At 100 s jobs 3 and 4 start; 4 requested 300 s, and is gone when its owner cancels it at 403 s.
+    assert [(job.start, job.end) for job in run.record.jobs] == [(0, 100), (100, 130), (400, 410)]
     second, fourth = run.record.placeholders
     assert (second.state, second.end) == ("cancelled", 50)
-    assert (fourth.state, fourth.start, fourth.end) == ("cancelled", 100, 403)
+    assert (fourth.state, fourth.start, fourth.end) == ("done", 100, 400)
     assert run.metrics["lost_jobs"].value == 0
-    limited = simulate(replay.override({"site.cluster.queue": [{"name": "all", "max_runtime": 300.0}]}))
-    assert limited.record.placeholders[1].state == "expired"
+    limited = simulate(replay.override({"site.cluster.queue": [{"name": "all", "max_runtime": 200.0}]}))
+    assert limited.record.placeholders[1].state == "rejected"
     assert limited.metrics["killed_by_limit"].value == 0, "what was cancelled counts in no metric"
     dropped = simulate(replay.override({"workload.cancelled": "drop"}))
     assert [(job.start, job.end) for job in dropped.record.jobs] == [(0, 100), (100, 130), (130, 140)]
@@ -363,7 +372,7 @@ def test_processors_are_conserved_whatever_is_cancelled(tmp_path):
         )
         every = [*run.record.jobs, *run.record.placeholders]
         assert all(job.state == "done" for job in run.record.jobs)
-        assert all(job.state == "cancelled" for job in run.record.placeholders)
+        assert {job.state for job in run.record.placeholders} == {"cancelled", "done"}
         assert len(every) == 199
         ran = [job for job in every if job.start == job.start and job.end > job.start]
         assert any(job in ran for job in run.record.placeholders)

@@ -26,7 +26,7 @@ from gridtune.optimize.records.difference import difference
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load
-from gridtune.scenarios.results.saved_runs import SavedRun, workloads_of
+from gridtune.scenarios.results.saved_runs import SavedMetric, SavedRun, workloads_of
 from search_toys import VARY, toy_with_baseline
 from tests.calls import call  # noqa: F401
 from tests.facts import missing
@@ -134,6 +134,22 @@ def test_searches_of_different_jobs_are_no_pairs_and_it_is_said_which_settings_d
     assert [path for path in data["differing_workloads"] if path.endswith(".count")]
     assert "different jobs" in compare_text(made, 80).splitlines()[0]
     assert not run_compare(a, a).to_dict()["differing_workloads"]
+
+
+def test_equal_replications_count_once_and_the_mean_wait_comes_first():
+    def saved(mean, longest):
+        values = {"waiting_mean": mean, "waited_max": longest}
+        metrics = {name: SavedMetric(values=each, unit="s") for name, each in values.items()}
+        return SavedRun(scenario="s", seed=1, workloads={}, metrics=metrics)
+
+    same = saved([10.0, 10.0], [1.0, 1.0]), saved([9.0, 9.0], [50.0, 50.0])
+    made = Comparison("a", "b", "runs", *_runs(*same))
+    assert made.repeated
+    assert {row.change.difference.pairs for row in made.rows} == {1}
+    said = compare_text(made, 80)
+    assert not missing(said, "All replications are equal", "2 of 2 quantities differ", "1 better, 1 worse")
+    assert said.index("waiting time (mean)") < said.index("longest wait")
+    assert not Comparison("a", "b", "runs", *_runs(same[0], saved([9.0, 8.0], [50.0, 50.0]))).repeated
 
 
 def test_two_runs_and_what_is_neither(tmp_path, call):  # noqa: F811

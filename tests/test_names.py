@@ -2,6 +2,7 @@
 
 import copy
 import json
+import sys
 import tomllib
 from types import SimpleNamespace
 from typing import Any
@@ -164,6 +165,17 @@ def test_a_table_keeps_its_rows(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 5
     assert "a\\nhorizon = 20.0\\u001b[2J   1" in lines[3]
+
+
+@pytest.mark.parametrize(("columns", "meaning"), [(40, False), (60, True)])
+def test_a_narrow_terminal_leaves_out_the_column_that_it_may(capsys, monkeypatch, columns, meaning):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    rows = [{"sampler": "surrogate", "meaning": "the best that there is, for few runs"}]
+    print_table(("sampler", "meaning"), rows, "meaning")
+    assert ("meaning" in capsys.readouterr().out) == meaning
+    print_table(("sampler", "meaning"), rows)  # folded
+    assert "meaning" in capsys.readouterr().out
 
 
 def test_what_a_shell_may_evaluate_is_not_offered(tmp_path):

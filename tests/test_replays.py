@@ -148,6 +148,18 @@ def test_a_replay_says_how_it_differs_from_the_log(tmp_path):
     assert simulate(made).metrics["refused"].value == 1
 
 
+@pytest.mark.parametrize(("requested", "starts"), [(60, 60.0), (-1, 10.0)])
+def test_a_job_that_was_cancelled_holds_processors_for_what_it_requested_at_most(tmp_path, requested, starts):
+    trace = tmp_path / "cancelled.swf"
+    rows = [
+        f"1 0 100000 -1 -1 -1 -1 1 {requested} -1 5 1 1 -1 1 -1 -1 -1",
+        "2 10 0 10 1 -1 -1 1 20 -1 1 2 1 -1 1 -1 -1 -1",
+    ]
+    trace.write_text("\n".join(["; MaxProcs: 1", *rows]) + "\n")
+    (job,) = simulate(replay(str(trace))).record.jobs
+    assert (job.start, job.end) == (starts, starts + 10.0)
+
+
 def test_a_faithful_replay_says_only_where_it_comes_from(tmp_path):
     trace = log(tmp_path, "", [(0, 100, 4, 300, 1, -1)])
     assert len(notes(replay(trace, **{"site.cluster.nodes": 4}))) == 1

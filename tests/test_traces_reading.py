@@ -84,6 +84,14 @@ def test_the_header_survives_indents_trailing_words_and_repeated_keys(write):
     assert "http" not in header
 
 
+def test_parts_of_a_job_that_another_row_sums_up_are_left_out(write):
+    rows = [row(1, status=1), row(1, status=2), row(1, status=3), row(2, status=2)]
+    trace = read_trace(write(*rows, header="; MaxProcs: 4\n"))
+    assert [(job.id, job.status) for job in trace.jobs] == [(1, 1), (2, 2)]
+    assert list(dropped(trace).values()) == [(2, 3)]
+    assert trace.report.kept == 2
+
+
 def test_nodes_serve_where_the_header_has_no_processors(write):
     assert read_trace(write(row(), header="; MaxNodes: 70  (dual)\n")).header.processors == 70
     assert read_trace(write(row(), header="; MaxProcs: unknown\n", name="b.swf")).header.processors is None

@@ -33,18 +33,17 @@ KEEPING = (  # how runs, studies and results are written and read again
 )  # fmt: skip
 PLOTS = "scenarios/plots"
 SYSTEMS = ("batch", "cigri", "deadline", "diet", "dirac", "egee")
-OF_SEARCHES = {  # what else draws pictures of these pages
-    "README": "optimize/report/pictures",
-    "quick-start": "optimize/report/pictures",
-    "searching": "optimize/report/pictures",
-    "sensitivity-and-explanation": "optimize/importance/picture.py",
+OF_SEARCHES = {  # what else pictures of these pages rest on, and draws them
+    "README": ("search?federation/*", "optimize/report/pictures"),
+    "quick-start": ("search?diet/*", "optimize/report/pictures"),
+    "searching": ("search?dirac/*", "optimize/report/pictures"),
+    "sensitivity-and-explanation": ("search?dirac/*", "optimize/importance/picture.py"),
 }
 CALIBRATION = ("scenarios/calibration",)
 CLAIMED = "diet/[!a]* dirac/[!a]* egee/[!a]* cigri/[!a]* deadline/[!a]* batch/*"  # none in an afternoon
 RUNS = "[!s]*/[!l]*"  # runs, but of the longest logs, which are not drawn; others are `search (long) NAME`
 LONG = "search?long*"  # (patterns have no spaces) where at least eight configurations were validated
 METRICS = ("model/metrics",)  # what waits mean, which no digest of jobs shows
-SEARCHES = "search?*"
 ARENAS = f"search?d* {LONG}"  # searches as those of the benchmarks whose truth is known
 LOGS = f"batch/* search?batch/* {LONG}"
 BENCH = "python -m tests.benchmarks."
@@ -198,7 +197,8 @@ def drawn() -> list[Evidence]:
         if page.stem in SYSTEMS:
             results = (f"{page.stem}/*",)
         elif name in OF_SEARCHES:
-            results, code = (RUNS, SEARCHES), (PLOTS, OF_SEARCHES[name])
+            found, drawing = OF_SEARCHES[name]
+            results, code = (RUNS, found), (PLOTS, drawing)
         for picture in pictures(page):
             program = "watch_picture.py" if picture.name == WATCH else f"figures.py {name}"
             path = picture.relative_to(DOCS).as_posix()

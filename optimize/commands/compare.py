@@ -40,6 +40,8 @@ SPARE = 3  # lines for the head of the table
 MOST = 3  # settings of workloads, or metrics, that are named
 JOBS = "jobs.size-"  # metrics: how many jobs of a class there are, whatever becomes of them
 NAME = 20  # columns that names have at least
+MAIN = ("slowdown_mean", "waiting_mean")  # metrics that come first
+REPEATED = "All replications are equal, so one counts; `--set workload.NAME.resample=weeks` varies a log."
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ class Comparison:
     rows: Sequence[Row]
     jobs: Sequence[str] = ()  # settings of workloads that differ, or metrics that show that jobs do
     missing: Sequence[str] = ()  # metrics that are not compared, as some runs have no finite value
+    repeated: bool = False  # whether all replications of each are equal, so that one was compared
 
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON; differences are B minus A."""
@@ -116,8 +119,12 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
     """What changes from one to the other, first what does so significantly; `every` row, also if equal."""
     names, rows = _names(made.a, made.b), made.rows
     changed = [row for row in rows if row.change.difference.mean]
-    changed.sort(key=lambda row: (not row.told, not row.harm, -row.change.relative))
-    sentences = []
+    changed.sort(
+        key=lambda row: (
+            row.change.metric.name not in MAIN, not row.told, not row.harm, -row.change.relative
+        )
+    )  # fmt: skip
+    sentences = [REPEATED] * made.repeated
     if jobs := made.jobs:
         sentences.append(
             f"The runs have different jobs ({listed(jobs, MOST)}): differences may come from the jobs."
@@ -125,7 +132,9 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
     sure, total = sum(row.told for row in changed), counted(len(rows), "quantity", "quantities")
     said = f"{sure} of {total} differ significantly between {names[0]} and {names[1]}."
     if changed and all(row.change.difference.half is None for row in changed):
-        said = f"{len(changed)} of {total} differ; one run of each cannot say which by chance."
+        ways = [row.better for row in changed]
+        counts = f"{ways.count(True)} better, {ways.count(False)} worse in {names[1]}"
+        said = f"{len(changed)} of {total} differ ({counts}); one run of each cannot say which by chance."
     if made.missing:
         sentences.append(f"Not compared, as some runs have no finite value: {listed(made.missing, MOST)}.")
     head = wrapped([*sentences, said], width)
@@ -224,11 +233,16 @@ def _origin(case: Case) -> Origin:
     return Origin(scenario=case.scenario.name, seed=case.seed, workloads=made)
 
 
-def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str], list[str]]:
+def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str], list[str], bool]:
     both = [name for name in a.metrics if name in b.metrics]
     shared = {name: (a.metrics[name].values, b.metrics[name].values) for name in both}
     if not shared:
         raise ScenarioError("the runs have no metric in common")
+    repeated = all(
+        len(values) > 1 and len({*map(str, values)}) == 1 for both in shared.values() for values in both
+    )
+    if repeated:
+        shared = {name: (x[:1], y[:1]) for name, (x, y) in shared.items()}
     pairs = min(len(values) for both in shared.values() for values in both)
     counts = [name for name, (x, y) in shared.items() if name.startswith(JOBS) and x[:pairs] != y[:pairs]]
     apart = "The runs have different jobs" if counts else a.apart(b)
@@ -245,7 +259,7 @@ def _runs(a: SavedRun, b: SavedRun) -> tuple[str, list[Row], list[str], list[str
             summed = unit in COUNTED or name.partition(".")[0].endswith("_work")
             idle = meaning is None or name in IDLE or (bool(counts) and summed)
             rows.append(Row(one, judged=not idle))
-    return apart, rows, a.unlike(b) or counts, missing
+    return apart, rows, a.unlike(b) or counts, missing, repeated
 
 
 def _row(of: str, objective: Objective, known: Sequence[Mapping[str, Estimate]], *, common: bool) -> Row:

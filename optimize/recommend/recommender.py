@@ -130,7 +130,7 @@ class Recommender:
             kept = self._elimination.kept(part, whole, start)
             stands = kept >= CONFIRMED and not self._replays.worse(sparse, values)
         made = self._borne_out(candidate, part, start, tests) if part and stands else None
-        if made is None and whole is not None and (sparse != values or not stands):
+        if made is None and whole is not None and sparse != values:
             made = self._borne_out(replace(candidate, sparse=values), whole, start, tests)
         return made
 

@@ -118,8 +118,14 @@ def delayed(configuration: Means, baseline: Means, bounds: Starvation) -> dict[s
 
 def _beyond_by_user(configuration: Means, baseline: Means, bounds: Starvation) -> list[float]:
     """By how much each user's mean wait is beyond what that of a class may be, s."""
-    names = [name for name in configuration if name.startswith(OF_USER) and name in baseline]
-    return [configuration[name] - bounds.class_factor * baseline[name] - bounds.slack for name in names]
+    waits = [
+        (configuration[name], baseline[name])
+        for name in configuration.keys() & baseline.keys()
+        if name.startswith(OF_USER)
+    ]
+    return [
+        wait - bounds.class_factor * start - bounds.slack for wait, start in waits if isfinite(wait - start)
+    ]
 
 
 def longest_allowed(baseline: float, bounds: Starvation) -> float:

@@ -22,9 +22,7 @@ GUARDS = {
     EXCESS_LOSS: ("loses more mandatory work", "lose more mandatory work", "--allow-loss"),
     EXCESS_WAIT: ("lets some jobs wait much longer", "let some jobs wait much longer", "--allow-starvation"),
 }
-FIRST = (
-    "waited_max", "waited_mean.worst-users", "waited_p95.worst-size", DELAYED, "waited_week", "waited_day",
-)  # fmt: skip
+FIRST = ("waited_max", "waited_mean.worst-users", "waited_p95.worst-size", "waited_week", "waited_day")
 LONGER = "To try others, repeat the command with `--resume` and more `--budget`, `--runs` or `--time`"
 MOST_OF_IT = 0.5  # share of a recommendation's effect, from which a change is most of it
 COUNTED = {"jobs", "users", "kills", "tasks", "preemptions"}  # units: the more jobs there are, the more
@@ -210,7 +208,8 @@ def harm_text(one: Harm) -> str:
     where = f" (in {one.case}{', log as it is' * one.replay})" if one.case else where
     where += f" ({100 * one.part:.0f} % of runs)" if one.part is not None else ""
     if one.metric == DELAYED:
-        return f"{100 * one.mean:.0f} % of the users wait much longer than before{where}"
+        share = f"{100 * one.mean:.0f} %" if one.mean >= 0.005 else "under 1 %"
+        return f"{share} of the users wait much longer than before{where}"
     if name.percent:
         return f"{name} {relative(abs(gap), one.baseline, metric).removeprefix('+')} {way}{where}"
     if one.baseline <= 0 or one.mean / one.baseline >= MANY:

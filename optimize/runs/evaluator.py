@@ -29,15 +29,17 @@ Work = Callable[[Task], Metrics]  # gives the metrics of a run
 
 
 def with_users(task: Task) -> Metrics:
-    """What workers do by default: simulate, and measure how long each user waits at batch sites, too.
+    """What workers of a search do by default: simulate, and with batch sites also measure each user's wait.
 
-    The folder of a search does not name users: digests stand for their names.
+    Waits are whole seconds. The folder of a search does not name users: digests stand for their names.
     """
     run = simulate(task.resolved(), task.seed, task.replication, patience=task.patience)
     owed = [job for job in run.record.jobs if job.mandatory] if run.record.sites else []
     waits = waits_of_users(owed, run.end)
     users = {user: blake2b(user.encode(), digest_size=5).hexdigest() for user in waits}
-    return run.metrics | {f"{OF_USER}{users[user]}": Metric(wait, "s") for user, wait in waits.items()}
+    return run.metrics | {
+        f"{OF_USER}{users[user]}": Metric(float(round(wait)), "s") for user, wait in waits.items()
+    }
 
 
 class Evaluator:

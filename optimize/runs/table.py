@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf, isfinite, nan
+from sys import intern
 from typing import NamedTuple
 
 from gridtune.model.metrics.registry import ALWAYS
@@ -76,7 +77,8 @@ class RunTable:
     def add(self, place: Place, values: Mapping[str, Value], metrics: Metrics) -> Run:
         """Take in a run in which these values were set, and give it as a row of the table of a study."""
         # Python's own numbers, as a study has them when it is read again: it adds others up differently.
-        self._known[place] = measured = {name: float(metric.value) for name, metric in metrics.items()}
+        measured = {intern(name): float(metric.value) for name, metric in metrics.items()}
+        self._known[place] = measured
         return Run(values, place.case, place.replication, measured)
 
     def places(self, configuration: Configuration, replications: Iterable[int]) -> list[Place]:
@@ -143,14 +145,15 @@ class RunTable:
     def _compared(self, place: Place) -> dict[str, float]:
         run = dict(self._known[place])
         # Where the baseline fails it loses everything that there is, and no configuration can lose more.
-        baseline = self._known.get(place._replace(name=UNSET), run | {"lost_fraction": 1.0})
+        beside = self._known.get(place._replace(name=UNSET))
+        baseline = run | {"lost_fraction": 1.0} if beside is None else beside
         # What a run that ended early has left over is no loss; see `Task.patience`.
         ended = run.get(LONGEST, 0.0) > self._patience(place)
         losses = excess_losses(baseline if ended else run, baseline) if self._loss else {}
         bounds = self.settings.scenario.spec.searching.starvation
         waits = excess_waits(run, baseline, bounds) if self._waits else {}
         told = {name: value for name, value in run.items() if not name.startswith(OF_USER)}
-        return told | losses | waits | delayed(run, baseline, bounds)
+        return told | losses | waits | delayed(run, beside or {}, bounds)
 
 
 def evaluated(

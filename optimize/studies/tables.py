@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import isfinite
 from pathlib import Path
+from sys import intern
 
 from sqlalchemy import Engine, insert, select
 from sqlalchemy import inspect as inspected
@@ -67,7 +68,7 @@ def parsed(text: str | bytes) -> tuple[str, Run | str] | None:
         study = row["study"]
         if mark := next((mark for mark in (BEGUN, RESUMED) if mark in row), None):
             return (study, mark) if type(study) is str else None
-        metrics = {name: _number(value) for name, value in row["metrics"].items()}
+        metrics = {intern(name): _number(value) for name, value in row["metrics"].items()}
         replication = row["replication"] + (HELD_OUT if row["validation"] else 0)
         run = Run(row["configuration"], row["case"], replication, metrics)
         right = all(isinstance(value, Value) for value in run.values.values())

@@ -13,7 +13,7 @@ from gridtune.plain_text import escaped
 from gridtune.scenarios.results.amounts import human_metric
 from gridtune.scenarios.results.headline import grouped, headline
 
-MEANING = "meaning"  # the column that says a metric in words
+MEANING = "meaning"  # the column of `print_metrics` that says a metric in words
 
 
 def print_result(content: Any, rows: Iterable[dict[str, Any]], columns: Sequence[str], json: bool) -> None:
@@ -33,18 +33,18 @@ def print_result(content: Any, rows: Iterable[dict[str, Any]], columns: Sequence
         print_table(columns, rows)
 
 
-def print_table(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> None:
+def print_table(columns: Sequence[str], rows: Iterable[dict[str, Any]], spare: str = "") -> None:
     """Print rows below their column titles.
 
-    Where a terminal is too narrow, the column `MEANING` is left out; if that is not enough, cells are folded.
+    Where a terminal is too narrow, the column `spare` is left out, if there is one; else cells are folded.
     """
     rows = list(rows)
     cells = [tuple(_cell(row.get(column)) for column in columns) for row in rows]
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     # Off a terminal nothing is cut to fit: the reader may be a pager or another program.
     if sys.stdout.isatty() and sum(widths) + 3 * len(widths) > get_terminal_size().columns:
-        if MEANING in columns:
-            print_table([column for column in columns if column != MEANING], rows)
+        if spare:
+            print_table([column for column in columns if column != spare], rows)
         else:
             _print_folded(columns, cells)
         return
@@ -89,13 +89,14 @@ def print_metrics(
     first = headline(metrics, objectives, promised=promised)
     uncertain = any(value["standard_error"] for value in metrics.values())
     columns = ("metric", "mean", *["standard error"] * uncertain, "unit", MEANING)
-    print_table(columns, (_metric_row(name, metrics[name]) for name in first))
+    print_table(columns, (_metric_row(name, metrics[name]) for name in first), MEANING)
     others = [name for name in metrics if name not in first]
     if not every:
         print(f"{len(others)} more metrics: --all shows them, --format json has all")
         return
     for part, names in grouped(others).items():
-        print_table((part, *columns[1:]), ({part: name} | _metric_row(name, metrics[name]) for name in names))
+        rows = ({part: name} | _metric_row(name, metrics[name]) for name in names)
+        print_table((part, *columns[1:]), rows, MEANING)
 
 
 def print_classes(classes: dict[str, dict[str, Any]]) -> None:

@@ -9,6 +9,7 @@ from gridtune.plain_text import escaped
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.trace_files.reading import read_trace
 from gridtune.scenarios.trace_files.records import Keep, Trace
+from gridtune.scenarios.traces.clock import clock_of
 from gridtune.scenarios.whole_files import check_absent, replace_text, with_ending
 
 # Names that the format wants as numbers, and what the header calls them.
@@ -19,7 +20,10 @@ NAMED = {
     "queue": "Queue",
     "partition": "Partition",
 }
-FACTS = ("Computer", "Installation", "Acknowledge", "UnixStartTime", "TimeZoneString", "MaxNodes", "MaxProcs")
+FACTS = (
+    "Computer", "Installation", "Acknowledge", "TimeZone", "TimeZoneString", "MaxNodes", "MaxProcs",
+    "Preemption", "Note", "Queues", "Queue", "Partitions", "Partition",
+)  # fmt: skip
 
 
 def convert(path: Path, out: Path) -> Iterator[str]:
@@ -52,8 +56,8 @@ def swf_lines(trace: Trace) -> Iterator[str]:
     for fact in FACTS:
         for value in filter(None, header.get(fact, "").splitlines()):
             yield f"; {fact}: {escaped(value)}"
-    if "UnixStartTime" not in header and trace.origin > 1e8:
-        yield f"; UnixStartTime: {trace.origin:.0f}"
+    if (begin := clock_of(trace)) is not None:  # of the first submission, which is at 0
+        yield f"; UnixStartTime: {begin:.0f}"
     numbers: dict[str, dict[str, str]] = {}
     for name, label in NAMED.items():
         column = "site" if name == "partition" else name

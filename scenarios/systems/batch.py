@@ -226,8 +226,8 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
     def make(task: Task) -> Job:
         if task.withdrawn < inf:
             job = placeholder(
-                task.user, task.submit, task.estimate, kind=role, processors=task.processors,
-                group=task.group, mandatory=False,
+                task.user, task.submit, task.estimate, task.runtime, kind=role,
+                processors=task.processors, group=task.group, mandatory=False,
             )  # fmt: skip
             job.qos = task.qos
             if needs is not None:

@@ -16,7 +16,7 @@ from gridtune.scenarios.trace_files.gwf import GWF
 from gridtune.scenarios.trace_files.header import TraceHeader
 from gridtune.scenarios.trace_files.heterogeneous import together
 from gridtune.scenarios.trace_files.records import Keep, Trace, TraceError, TraceJob, TraceReport
-from gridtune.scenarios.trace_files.rows import UNREADABLE, UNSORTED, Layout, RowParser
+from gridtune.scenarios.trace_files.rows import PART, PARTS, UNREADABLE, UNSORTED, Layout, RowParser
 from gridtune.scenarios.trace_files.source import head, opened
 from gridtune.scenarios.trace_files.swf import SWF
 
@@ -180,11 +180,24 @@ def _read(path: Path, keep: Keep) -> Trace:
             lines.append(line)
         for line in unsorted:
             stream.report.repair(UNSORTED, line)
+        jobs = _without_parts(jobs, lines, stream.report)
         if stream.layout.more:
             jobs = together(zip(lines, jobs, strict=True), stream.report)
         jobs.sort(key=_BY_SUBMIT)
         origin = jobs[0].submit if keep.shift else 0.0
         return Trace(path, stream.format, stream.header, _shifted(jobs, origin), stream.report, origin)
+
+
+def _without_parts(jobs: list[TraceJob], lines: list[int], report: TraceReport) -> list[TraceJob]:
+    """The jobs without the executions of those that stopped and resumed, where a row sums these up."""
+    at = [k for k, job in enumerate(jobs) if job.status in PARTS]
+    whole = {job.id for job in jobs if job.status not in PARTS} if at else set()
+    parts = {k for k in at if jobs[k].id in whole}
+    for k in sorted(parts):
+        report.drop(PART, lines[k])
+    report.kept -= len(parts)
+    lines[:] = [line for k, line in enumerate(lines) if k not in parts]
+    return [job for k, job in enumerate(jobs) if k not in parts]
 
 
 def _shifted(jobs: list[TraceJob], origin: float) -> tuple[TraceJob, ...]:

@@ -28,6 +28,8 @@ ZERO_RUNTIME: Final = "run time of 0"
 FROM_REQUEST: Final = "processors taken from the request"
 BAD_STATUS: Final = "status outside 0-5 taken as missing"
 BAD_ID: Final = "job id is not a number: line number taken"
+PARTS: Final = (2, 3, 4)  # statuses of executions of a job that stopped and resumed
+PART: Final = "part of a job that another row sums up (status 2 to 4)"
 UNSORTED: Final = "out of submit order: sorted"
 DEPENDENT: Final = "the job that it follows and the think time between them (fields 17 and 18)"
 
@@ -210,8 +212,7 @@ class RowParser:
             return None
         withdrawn = self._withdrawn(fields, runtime) if self.keep.cancelled else None
         if withdrawn is not None:
-            runtime = max(withdrawn, self.keep.minimum_runtime)
-            runtime = self._requested_time(fields) or runtime
+            runtime = self._requested_time(fields) or self.keep.minimum_runtime
         reason = self._unusable(submit, runtime, allocated or requested)
         if reason:
             self.report.drop(reason, line)

@@ -27,7 +27,8 @@ def differences(trace: Trace, *, dependent: bool = False) -> Iterator[str]:
     if withdrawn:
         yield (
             f"{withdrawn:,} of {report.rows:,} jobs were cancelled while they waited: they wait here as "
-            "long, run if their turn comes before, and count in no metric"
+            "long at most, run for the requested time (if there is one) if their turn comes before, and "
+            "count in no metric"
         )
     ended = sum(job.status in (0, 5) and job.withdrawn is None for job in trace.jobs)
     if ended:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gridtune.plain_text import counted
 from gridtune.scenarios.trace_files.records import Trace
-from gridtune.scenarios.trace_files.rows import UNSORTED
+from gridtune.scenarios.trace_files.rows import PARTS, UNSORTED
 from gridtune.scenarios.traces.columns import Columns, early
 
 _FAR_ABOVE = 2.0  # processors of the header over those in use at once
@@ -121,7 +121,7 @@ def _people(trace: Trace) -> Iterator[str]:
         yield f"{_percent(nobody / len(jobs))} of the jobs have no user"
     if all(job.status is None for job in jobs):
         yield "no job has a status: failed jobs cannot be told from completed ones"
-    parts = sum(job.status in (2, 3, 4) for job in jobs)
+    parts = sum(job.status in PARTS for job in jobs)
     if parts:
         yield f"{parts} jobs have a status of 2 to 4: by the format, parts of jobs stopped and resumed"
 

@@ -29,8 +29,8 @@ class Task(NamedTuple):
         runtime: s at speed 1, or a length in NCU where speeds are in NCU/s.
         processors: slots that it needs.
         estimate: what its owner promises, in the unit of `runtime`.
-        withdrawn: s from submission at which its owner takes it back, whether it waits or runs; its run time
-            is not known then.
+        withdrawn: s from submission at which its owner takes it back, whether it waits or runs. As it never
+            ran, its run time is what it requested, or next to nothing.
         number: by which other jobs name it as the one that they follow, 0 if none can.
         preceding: number of the job after whose end it is submitted, 0 if it comes by itself.
         think: s from that end to its submission.

@@ -135,8 +135,9 @@ class TraceJobs(JobWorkload):
 
     cancelled: Literal["drop", "keep"] = Field(
         default="drop",
-        description="what becomes of jobs that were cancelled while they waited: `keep`, they wait (or run) "
-        "until then, for jobs that go to a site; they count in no metric",
+        description="what becomes of jobs that were cancelled while they waited: `keep`, they wait until "
+        "then at most, for jobs that go to a site; if their turn comes before, they run for the requested "
+        "time (if there is one), and until then at most; they count in no metric",
     )
 
     dependencies: Literal["ignore", "keep"] = Field(
