@@ -6,7 +6,7 @@ import re
 from statistics import median
 from typing import Any
 
-SHOWN = ("diet/day-irregular", "batch/replay")  # none, and one with harms
+SHOWN = ("batch/replay",)  # one with harms
 TAKEN = re.compile(r"(?<= runs), (\d+ min )?\d+ s")  # differs from machine to machine
 
 
