@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
+from gridtune.model.metrics.labels import KINDS
 from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, of_class
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.fields.requirements import parse_requirement
 
+OTHERS = {"users": "a tenth of the users", "longest": "the longest wait"}  # beside classes of jobs
 Cases = Mapping[str, Mapping[str, Estimate]]  # estimates by case, then by metric
 Excesses = Mapping[str, float]  # by how much each constraint is broken, by its text; at most 0 if it holds
 
@@ -48,9 +50,10 @@ class Bounded(NamedTuple):
 
     @property
     def whose(self) -> str:
-        """` of CLASS` where it is what a class of jobs lost; else nothing."""
+        """` of …` where it is about a class of jobs or users; else nothing."""
         kind = of_class(self.metric)
-        return f" of {kind}" if kind else ""
+        named = KINDS.get(kind) or KINDS.get(f"size-{kind}") or OTHERS.get(kind, kind)
+        return f" of {named}" if kind else ""
 
     @property
     def excess(self) -> float:
