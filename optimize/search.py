@@ -33,7 +33,7 @@ from gridtune.optimize.studies.study import OpenStudy, open_study
 from gridtune.optimize.validation import PAIR, Validation
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.log_noise import doubts, replay_weight, with_noise
+from gridtune.scenarios.execution.log_noise import doubts, replay_weight, resampled, with_noise
 from gridtune.scenarios.execution.replicate import Metrics, Task
 from gridtune.scenarios.results.locks import begun_folder
 from gridtune.scenarios.workers.local_workers import interruptible
@@ -45,6 +45,7 @@ VALIDATED = 1 / 2  # validation runs for each run of the search, at most, where 
 FLOOR = 120  # validation runs that a search of few configurations may take in any case
 OVERTIME = 0.15  # of all runs, that replays with more jobs may take where time has run out
 CHECKED = 0.3  # of these, for the front; the others find and confirm recommendations
+ONCE = "of a log, one run of each configuration makes estimates unreliable: use `--replications 2` or more"
 
 
 @one_thread()
@@ -108,6 +109,7 @@ def _settings(
     spec = scenario.spec.searching
     each = spec.replications if config.replications is None else config.replications
     scenario, notes = with_noise(scenario)
+    notes += [ONCE] if each == 1 and resampled(scenario) else []
     others = [with_noise(other)[0] for other in config.others]
     space = Space.of(scenario, config.vary)
     refused = [*space.check(scenario), *(note for other in others for note in check_paths(space, other))]

@@ -224,7 +224,7 @@ def test_words_name_gains_prices_and_doubts(kept):
     text = told(explained(kept, configuration.number))
     for part in (
         f"Configuration {configuration.number}", "It sets",
-        "client.dispatch = legacy (baseline: ethic): legacy: Submit",
+        "client.dispatch = legacy (baseline: ethic): legacy: A number of requests",
         "Against the baseline", "gains: ", "costs: ", "in every run", "reset alone",
         "client.dispatch back to ethic, which takes client.n_submit with it", "simulations",
     ):  # fmt: skip

@@ -403,6 +403,14 @@ def test_an_objective_that_gets_worse_is_told_by_the_table_alone(log):
     assert advice.harms == ()
 
 
+@pytest.mark.parametrize("replications", [1, 2])
+def test_a_note_says_that_one_replication_is_too_few_for_a_log(log, replications):
+    scenario = load("batch/replay").override({"workload.trace": str(log)})
+    options = {"budget": 2, "vary": ["site.cluster.policy=fcfs,easy"], "objectives": ["slowdown_mean"]}
+    notes = search(scenario, work=simulated(1.0), replications=replications, **options).notes
+    assert any("--replications 2" in note for note in notes) == (replications == 1)
+
+
 def test_a_scenario_without_logs_names_no_harm_of_some_replications():
     def work(task):
         rng = np.random.default_rng([task.replication, 3])
