@@ -161,7 +161,7 @@ def sweep(
     )  # fmt: skip
     rows = sweep_rows(made.outcomes, made.objectives)
     _print(made.to_dict(), rows, [*made.paths, *made.objectives], format)
-    if replications > 1 and format is Format.table:
+    if format is Format.table and any("±" in str(value) for row in rows for value in row.values()):
         print("±: standard error")
 
 
