@@ -43,7 +43,7 @@ def test_values_have_the_unit_in_which_people_read_them():
             one["metrics"][name]["unit"] = unit
     panels = draw_sweep(configurations, list(metrics)).axes
     assert [panel.lines[0].get_ydata()[0] for panel in panels] == [2.0, 25.0, 1.5]
-    assert [panel.get_ylabel() for panel in panels] == [
+    assert [" ".join(panel.get_ylabel().split()) for panel in panels] == [
         "completed work (core-h)", "goodput (share of capacity, %)", "waiting time (mean, h)",
     ]  # fmt: skip
 

@@ -150,9 +150,11 @@ class RunTable:
         # What a run that ended early has left over is no loss; see `Task.patience`.
         ended = run.get(LONGEST, 0.0) > self._patience(place)
         losses = excess_losses(baseline if ended else run, baseline) if self._loss else {}
+        told = {name: value for name, value in run.items() if not name.startswith(OF_USER)}
+        if not self._waits and len(told) == len(run):
+            return told | losses
         bounds = self.settings.scenario.spec.searching.starvation
         waits = excess_waits(run, baseline, bounds) if self._waits else {}
-        told = {name: value for name, value in run.items() if not name.startswith(OF_USER)}
         return told | losses | waits | delayed(run, beside or {}, bounds)
 
 
