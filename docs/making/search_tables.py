@@ -85,7 +85,7 @@ def volumes_text(data: dict[str, Any]) -> str:
         "hypervolume. (Means over seeds, ± standard errors, paired by seed.) "
         f"Of the {len(kinds)} configurations on its fronts, {kinds.count('pilot')} use pilots. Of the "
         f"{len(others)} on all ten fronts that use push or pull, {beaten} are dominated by one with pilots. "
-        f"Of its {len(advice)} recommendations, so many change each of the "
+        f"How many of its {len(advice)} recommendations change each of the "
         f"[four parameters](four-parameters.md): {families}."
     )
     return fill(said, 150)
