@@ -160,6 +160,22 @@ def test_a_job_that_was_cancelled_holds_processors_for_what_it_requested_at_most
     assert (job.start, job.end) == (starts, starts + 10.0)
 
 
+def test_queues_are_chosen_by_number_or_by_the_name_that_the_header_gives(tmp_path):
+    trace = tmp_path / "queues.swf"
+    rows = [
+        f"{k} {k} 0 10 1 -1 -1 1 60 -1 1 1 1 -1 {queue} -1 -1 -1" for k, queue in ((1, 1), (2, 3), (3, 3))
+    ]
+    trace.write_text(
+        "\n".join(["; MaxProcs: 4", "; Queue:  1  test", ";  Queue: 3 long  long", *rows]) + "\n"
+    )
+    for queues, ids in ((["long"], [2, 3]), (["3"], [2, 3]), (["test", "3"], [1, 2, 3])):
+        made = replay(str(trace), **{"workload.log.queues": queues})
+        record = simulate(made).record
+        assert [record.log_ids[job.id] for job in record.jobs] == ids
+    with pytest.raises(ScenarioError, match="in a queue short; there are 1, 3"):
+        simulate(replay(str(trace), **{"workload.log.queues": ["short"]}))
+
+
 def test_a_faithful_replay_says_only_where_it_comes_from(tmp_path):
     trace = log(tmp_path, "", [(0, 100, 4, 300, 1, -1)])
     assert len(notes(replay(trace, **{"site.cluster.nodes": 4}))) == 1

@@ -242,9 +242,13 @@ class TraceJobs(JobWorkload):
             streams = None
         if streams is not None and chosen:
             chosen = self._resampled(part, streams)
-        self._check_queues(part)
-        every = self.shortest == 0 and self.longest == inf and not self.queues
-        tasks = [task for task, queue in chosen if every or self._wanted(task, queue)]
+        queues = self._checked_queues(part)
+        every = self.shortest == 0 and self.longest == inf and not queues
+        tasks = [
+            task
+            for task, queue in chosen
+            if every or (self.shortest <= task.runtime <= self.longest and (not queues or queue in queues))
+        ]
         if kept:
             tasks = linked(
                 tasks, logged, 2.0 * self.shake if streams is not None and self.resample == "shake" else 0.0
@@ -265,26 +269,26 @@ class TraceJobs(JobWorkload):
             for task in tasks
         )
 
-    def _check_queues(self, part: Part) -> None:
-        """Whether all queues named occur in the trace, if not in this part of it.
+    def _checked_queues(self, part: Part) -> set[str]:
+        """The queues to replay as rows name them: by number, if only the header of the log has names.
 
         Raises:
-            ScenarioError: one does not.
+            ScenarioError: one occurs nowhere in the trace.
         """
-        if not self.queues:
-            return
         known = {queue for _, queue in part.rows if queue is not None}
+        named: dict[str, str] = {}
         if self.from_file and not known.issuperset(self.queues):
-            known |= {job.queue for job in self._trace().jobs if job.queue is not None}
-        if unknown := sorted({*self.queues} - known):
+            trace = self._trace()
+            known |= {job.queue for job in trace.jobs if job.queue is not None}
+            lines = map(str.split, trace.header.get("Queue", "").splitlines())
+            named = {line[1]: line[0] for line in lines if len(line) > 1}
+        queues = {one if one in known else named.get(one, one) for one in self.queues}
+        if unknown := sorted(queues - known):
             raise ScenarioError(
                 f"workload.{self.name}.queues: no job of {self.trace} is in a queue {', '.join(unknown)}; "
                 f"there are {', '.join(sorted(known)) or 'none'}"
             )
-
-    def _wanted(self, task: Task, queue: str | None) -> bool:
-        """Whether a job of the chosen part is replayed."""
-        return self.shortest <= task.runtime <= self.longest and (not self.queues or queue in self.queues)
+        return queues
 
     def _resampled(self, part: Part, streams: Streams) -> Rows:
         """Another log of the same kind, the same for all workloads of this trace in a replication.
