@@ -62,6 +62,8 @@ def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator
     if "P" in titles:
         yield "P: estimated probability that no other dominates it"
     known = [row.evaluation for row in some if row.evaluation and not row.advice]
+    if front.posterior is not None and any(one.number not in front.posterior for one in known):
+        yield "without ±: the mean of runs in the search, not comparable with the other values"
     if front.validated and not all(one.validation_replications for one in known):
         yield "runs: number of runs in checks (`1 search`: one run in the search, no checks)"
     if hidden := len({one.number for one in front.on_front} - {row.number for row in some}):
