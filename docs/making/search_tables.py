@@ -74,7 +74,7 @@ def volumes_text(data: dict[str, Any]) -> str:
     kinds = [one["middleware.kind"] for row, _ in fronts if row["sampler"] == "auto" for one in row["front"]]
     pilots = [mean for kind, mean in every if kind == "pilot"]
     others = [mean for kind, mean in every if kind != "pilot"]
-    beaten = sum(any(_dominates(one, other) for one in pilots) for other in others)
+    dominated = sum(any(_dominates(one, other) for one in pilots) for other in others)
     advice = [paths for row, _ in fronts if row["sampler"] == "auto" for paths in row["recommended"]]
     families = ", ".join(
         f"{name} {sum(any(path.endswith(end) for path in paths) for paths in advice)}"
@@ -84,8 +84,8 @@ def volumes_text(data: dict[str, Any]) -> str:
         f"`auto` exceeds random search {beyond(better)} in better volume, and {beyond(volume)} in "
         "hypervolume. (Means over seeds, ± standard errors, paired by seed.) "
         f"Of the {len(kinds)} configurations on its fronts, {kinds.count('pilot')} use pilots. Of the "
-        f"{len(others)} on all ten fronts that use push or pull, {beaten} are dominated by one with pilots. "
-        f"How many of its {len(advice)} recommendations change each of the "
+        f"{len(others)} on all ten fronts that use push or pull, {dominated} are dominated by one with "
+        f"pilots. How many of its {len(advice)} recommendations change each of the "
         f"[four parameters](four-parameters.md): {families}."
     )
     return fill(said, 150)
