@@ -50,7 +50,8 @@ def harm(
         pace: work that a slot does in a second.
         queues: of the log, by the number of the job; jobs of no log have none.
     """
-    waits = np.array([waited(job, now) for job in jobs], dtype=float)
+    each = [waited(job, now) for job in jobs]
+    waits = np.array(each, dtype=float)
     largest = max(sites.values())
     slow = np.array(slowdowns, dtype=float)
     shares = np.array([job.processors / sites.get(job.site, largest) for job in jobs], dtype=float)
@@ -59,7 +60,7 @@ def harm(
         "waited_max": waits.max() if jobs else np.nan,
         "waited_day": np.count_nonzero(waits > DAY),
         "waited_week": np.count_nonzero(waits > WEEK),
-        "waited_mean.worst-users": _of_longest(list(waits_of_users(jobs, now).values())),
+        "waited_mean.worst-users": _of_longest(list(waits_of_users(jobs, each).values())),
     }
     for dimension, classes, places in (("size", SIZE_CLASSES, shares), ("length", LENGTH_CLASSES, lengths)):
         values |= _of_classes(dimension, classes, places, waits, slow)
@@ -79,12 +80,12 @@ def waited(job: Job, now: float) -> float:
     return (job.end if cancelled else now) - job.submit - job.ran_before
 
 
-def waits_of_users(jobs: Sequence[Job], now: float) -> dict[str, float]:
-    """The mean wait (s) of each user's jobs, by name, when the run ended `now`; see `waited`."""
+def waits_of_users(jobs: Sequence[Job], waits: Sequence[float]) -> dict[str, float]:
+    """The mean wait (s) of each user's jobs, by name, from that of each job; see `waited`."""
     each: dict[str, list[float]] = {}
-    for job in jobs:
-        each.setdefault(job.user, []).append(waited(job, now))
-    return {user: mean(waits) for user, waits in each.items()}
+    for job, wait in zip(jobs, waits, strict=True):
+        each.setdefault(job.user, []).append(wait)
+    return {user: mean(theirs) for user, theirs in each.items()}
 
 
 def _of_classes(

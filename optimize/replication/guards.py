@@ -26,9 +26,7 @@ CLASSES = (
     *(f"waited_p95.{kind}" for kind in ("size-", "length-", *LOGGED)),
     "waited_mean.worst-users",
 )
-OF_USER = (
-    "waited_mean.user-"  # before the digest of a user's name: the mean wait of the user's mandatory jobs
-)
+OF_USER = "waited_mean.user-"  # before the digest of a name: the mean wait of the user's mandatory jobs
 
 Means = Mapping[str, float]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from datetime import datetime
 from hashlib import blake2b
 
-from gridtune.model.metrics.harm import waits_of_users
+from gridtune.model.metrics.harm import waited, waits_of_users
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
 from gridtune.optimize.replication.guards import OF_USER
@@ -35,7 +35,7 @@ def with_users(task: Task) -> Metrics:
     """
     run = simulate(task.resolved(), task.seed, task.replication, patience=task.patience)
     owed = [job for job in run.record.jobs if job.mandatory] if run.record.sites else []
-    waits = waits_of_users(owed, run.end)
+    waits = waits_of_users(owed, [waited(job, run.end) for job in owed])
     users = {user: blake2b(user.encode(), digest_size=5).hexdigest() for user in waits}
     return run.metrics | {
         f"{OF_USER}{users[user]}": Metric(float(round(wait)), "s") for user, wait in waits.items()

@@ -191,7 +191,9 @@ def _read(path: Path, keep: Keep) -> Trace:
 def _without_parts(jobs: list[TraceJob], lines: list[int], report: TraceReport) -> list[TraceJob]:
     """The jobs without the executions of those that stopped and resumed, where a row sums these up."""
     at = [k for k, job in enumerate(jobs) if job.status in PARTS]
-    whole = {job.id for job in jobs if job.status not in PARTS} if at else set()
+    if not at:
+        return jobs
+    whole = {job.id for job in jobs if job.status not in PARTS}
     parts = {k for k in at if jobs[k].id in whole}
     for k in sorted(parts):
         report.drop(PART, lines[k])

@@ -275,6 +275,8 @@ class TraceJobs(JobWorkload):
         Raises:
             ScenarioError: one occurs nowhere in the trace.
         """
+        if not self.queues:
+            return set()
         known = {queue for _, queue in part.rows if queue is not None}
         named: dict[str, str] = {}
         if self.from_file and not known.issuperset(self.queues):
