@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from pydantic import BaseModel
 
 from gridtune.model.policy import Policy, policies
+from gridtune.plain_text import written
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
 
@@ -26,7 +27,7 @@ def values_at(scenario: Scenario, path: str) -> Iterator[Said]:
     """Values that a path can have: all where they are few, else its own and the bounds of a search."""
     own = meaning(scenario, path).value
     if own is not None:
-        yield _written(own), "the scenario's own"
+        yield written(own), "the scenario's own"
     for known, value, kind in _walk(scenario.spec, ""):
         if known != path:
             continue
@@ -34,12 +35,12 @@ def values_at(scenario: Scenario, path: str) -> Iterator[Said]:
             families = (policy for policy in policies(type(value).family) if policy.kind != own)
             yield from ((policy.kind, _first_line(policy)) for policy in families)
         elif kind is bool:
-            yield from ((_written(other), "") for other in (True, False) if other is not own)
+            yield from ((written(other), "") for other in (True, False) if other is not own)
         elif get_origin(kind) is Literal:
-            yield from ((_written(other), "") for other in get_args(kind) if other != own)
+            yield from ((written(other), "") for other in get_args(kind) if other != own)
         elif isinstance(kind, dataclasses.Field):
             bounds = (kind.metadata.get(name) for name in ("low", "high"))
-            yield from ((_written(bound), "bound of a search") for bound in bounds if bound is not None)
+            yield from ((written(bound), "bound of a search") for bound in bounds if bound is not None)
         return
 
 
@@ -69,10 +70,6 @@ def _walk(table: BaseModel, above: str) -> Iterator[tuple[str, Any, Any]]:
 
 def _few(kind: Any) -> bool:
     return kind is bool or get_origin(kind) is Literal
-
-
-def _written(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _first_line(policy: type[Policy]) -> str:

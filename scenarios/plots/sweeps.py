@@ -8,6 +8,7 @@ from math import isfinite, log
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from gridtune.plain_text import written
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import COLOURS, PlotError
 from gridtune.scenarios.results.intervals import half_width, paired_half_widths
@@ -124,9 +125,7 @@ def _named(path: str, value: object) -> str:
 
 
 def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else written(value)
 
 
 def _draw_metric(axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[Point]], size: float) -> None:

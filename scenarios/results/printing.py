@@ -9,7 +9,7 @@ from shutil import get_terminal_size
 from typing import Any
 
 from gridtune.model.metrics.labels import label
-from gridtune.plain_text import escaped
+from gridtune.plain_text import escaped, written
 from gridtune.scenarios.results.amounts import human_metric
 from gridtune.scenarios.results.headline import grouped, headline
 
@@ -156,5 +156,4 @@ def _metric_row(name: str, value: dict[str, Any]) -> dict[str, Any]:
 def _cell(value: Any) -> str:
     if value is None or value != value:
         return "–"
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    return f"{value:.6g}" if isinstance(value, float) else escaped(text)
+    return f"{value:.6g}" if isinstance(value, float) else escaped(written(value))

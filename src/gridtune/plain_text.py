@@ -3,7 +3,7 @@
 A control character cannot be seen and does something: a line break, an escape sequence, a mark that turns the
 direction of writing. Names with one are refused when they are made (`hidden`). What other files hold is
 escaped where it is written (`escaped`). Names in a suggested command are quoted (`argument`). `counted` says
-how many there are of something, `listed` names them.
+how many there are of something, `listed` names them, and `written` shows a value as scenarios write it.
 """
 
 from __future__ import annotations
@@ -124,3 +124,8 @@ class PlainStream(PatientStream):
         parts = _STYLE.split(text)
         parts[::2] = [escaped(part, "\n\t") for part in parts[::2]]
         return super().write("".join(parts))
+
+
+def written(value: object) -> str:
+    """A value as scenarios write it: `true`, not `True`."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
