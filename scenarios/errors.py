@@ -49,6 +49,12 @@ def meant(word: str, known: Iterable[str], otherwise: str = "") -> str:
     return f"did you mean {near[0]}?" if near else otherwise
 
 
+def not_measured(metric: str, where: str, known: Iterable[str]) -> ScenarioError:
+    """What a metric is refused with that a scenario does not measure, though it measures those `known`."""
+    listed = "`gridtune run SCENARIO --all` lists what is measured"
+    return ScenarioError(f"{metric}: not measured in {where}; {meant(metric, known, listed)}")
+
+
 def brief(value: object) -> str:
     """A value as Python writes it, cut where it would fill the line."""
     try:

@@ -162,7 +162,7 @@ def advised(found, most=2):
                 tuple(one.path for one in changed[most:]),
                 known,
                 20,
-                (Harm("waiting_mean.optional", "s", 50.0, 190.0, 100.0, 180.0),) if not made else (),
+                (Harm("waiting_mean.optional", "s", 50.0, 190.0),) if not made else (),
             )
         )
     object.__setattr__(found.archive, "recommendations", tuple(made))

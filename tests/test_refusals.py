@@ -137,7 +137,7 @@ def test_what_equals_an_excluded_configuration_does_not_take_its_place():
     for number in (1, 2):
         known = front(replace(study, refusals={number: Refusal(("spread",))}))
         assert sorted(one.number for one in known.on_front) == [3, 4]
-    harm = Harm("spread", "", 1.0, 2.0, 1.0, 1.0)
+    harm = Harm("spread", "", 1.0, 2.0)
     lost = replace(study, refusals={1: Refusal(("spread",), harm)})
     assert lost.broken == set(), "it lost its gain"
     waited = replace(study, refusals={1: Refusal(("spread",), replace(harm, metric="waited_max"))})

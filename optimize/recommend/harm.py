@@ -38,7 +38,8 @@ def harms(baseline: Runs, changed: Runs, objectives: Collection[str]) -> tuple[H
     """Metrics that get worse by more than a tenth of the baseline's mean, significantly.
 
     Failures of what is owed come first, then work that is not done, then times, then unfairness; of each the
-    worst first. Many metrics are compared: the paired t-tests keep the false discovery rate of `RATE`.
+    worst first. Paired t-tests, of ratios where all values are positive, tell them from noise. Many metrics
+    are compared: the tests of those that are worse by a tenth keep the false discovery rate of `RATE`.
 
     Both sides are of the same replications; pairs that are not finite do not count. `objectives` are told
     anyway.
@@ -56,18 +57,27 @@ def harms(baseline: Runs, changed: Runs, objectives: Collection[str]) -> tuple[H
         known = None if name in told else _watched(name)
         both = zip(before, changed.get(name, ()), strict=False)
         pairs = [pair for pair in both if all(map(isfinite, pair))]
-        if known is None or not pairs:
+        if known is None or len(pairs) < (
+            1 if len(before) == 1 else 2
+        ):  # one is all of a scenario without noise
             continue
         first, second = zip(*pairs, strict=True)
-        start, gap = sum(first) / len(first), difference(second, first)
-        if gap.p_value is None and len(before) > 1:  # else of a scenario without noise
-            continue
-        low, high = (gap.mean if bound is None else bound for bound in (gap.low, gap.high))
-        doubt = 0.0 if gap.p_value is None else gap.p_value / 2
-        doubts.append(doubt if _worse(known, gap.mean) else 1.0)
-        found.append(Harm(name, known.unit, start, start + gap.mean, low, high))
+        start, gap = sum(first) / len(first), difference(second, first).mean
+        if _worse(known, gap) and much(start, gap):
+            found.append(Harm(name, known.unit, start, start + gap))
+            doubts.append(_doubt(first, second, known))
     certain = false_discovery_control(doubts) <= RATE if found else ()
     return _told([one for one, sure in zip(found, certain, strict=True) if sure])
+
+
+def _doubt(before: Sequence[float], after: Sequence[float], known: Definition) -> float:
+    """One-sided p-value of a metric that gets worse; 0 of a single pair."""
+    if min(*before, *after) > 0:  # waits grow by factors
+        before, after = ([log(value) for value in side] for side in (before, after))
+    gap = difference(after, before)
+    if gap.p_value is None:
+        return 0.0
+    return gap.p_value / 2 if _worse(known, gap.mean) else 1.0
 
 
 def harms_of_replay(
@@ -93,8 +103,7 @@ def harms_in_some(baseline: Runs, changed: Runs, told: Collection[str]) -> tuple
     for name, some in worse.items():
         if name not in told and len(some) >= max(FEWEST, SOME * count):
             start, mean = fmean(one.baseline for one in some), fmean(one.mean for one in some)
-            gap = mean - start
-            found.append(Harm(name, some[0].unit, start, mean, gap, gap, part=len(some) / count))
+            found.append(Harm(name, some[0].unit, start, mean, part=len(some) / count))
     return _ordered(found)
 
 
@@ -117,7 +126,7 @@ def blamed(baseline: Sample, changed: Sample, *, replay: bool = False, load: flo
         return ()
     before, after = baseline.means[name], changed.means[name]
     unit = "" if name == DELAYED else "s"
-    return (Harm(name, unit, before, after, after - before, after - before, replay=replay, load=load),)
+    return (Harm(name, unit, before, after, replay=replay, load=load),)
 
 
 def beyond(found: Iterable[Harm], baseline: Mapping[str, float]) -> list[Harm]:
@@ -132,16 +141,21 @@ def beyond(found: Iterable[Harm], baseline: Mapping[str, float]) -> list[Harm]:
 
 
 def worse_off(baseline: Runs, whole: Runs, sparse: Runs, objectives: Collection[str]) -> bool:
-    """Whether somebody is worse off with some changes than with all: in what is owed, or on the whole."""
+    """Whether somebody is worse off with fewer changes than with all: in what is owed, or much in all."""
     found = beyond(harms(whole, sparse, objectives), means_of(baseline))
     found = [one for one in found if ratio(one) > 1 + LEAST_HARM]  # few users that are delayed are few
     if not found or any(_owed(one.metric) for one in found):
         return bool(found)
-    before, after = (  # all harm: logarithm of the product of its ratios
-        sum(log(min(ratio(harm), MOST)) for harm in harms(baseline, one, objectives))
-        for one in (whole, sparse)
+    every = {one.metric for side in (whole, sparse) for one in harms(baseline, side, objectives)}
+    start, before, after = (
+        {name: side[name] for name in every} for side in map(means_of, (baseline, whole, sparse))
     )
-    return after > before
+    return _all(start, after) > _all(start, before) + log(MUCH)
+
+
+def _all(baseline: Mapping[str, float], changed: Mapping[str, float]) -> float:
+    """All harm, significant or not: logarithm of the product of its ratios."""
+    return sum(log(min(ratio(one), MOST)) for one in harms_of_replay(baseline, changed))
 
 
 def worst_of(found: Iterable[Harm]) -> tuple[Harm, ...]:
@@ -155,11 +169,10 @@ def worst_of(found: Iterable[Harm]) -> tuple[Harm, ...]:
 
 
 def _told(found: Sequence[Harm]) -> tuple[Harm, ...]:
-    """Harms of more than a tenth, in order; but for what is owed, one that equals another is told once."""
-    told = [one for one in found if much(one.baseline, one.mean - one.baseline)]
-    owed = [one.metric if _owed(one.metric) else "" for one in told]
-    keys = [(name, _digits(one.baseline, one.mean), one.unit) for name, one in zip(owed, told, strict=True)]
-    return _ordered(dict(zip(reversed(keys), reversed(told), strict=True)).values())
+    """Harms in order; but for what is owed, one that equals another is told once."""
+    owed = [one.metric if _owed(one.metric) else "" for one in found]
+    keys = [(name, _digits(one.baseline, one.mean), one.unit) for name, one in zip(owed, found, strict=True)]
+    return _ordered(dict(zip(reversed(keys), reversed(found), strict=True)).values())
 
 
 def _ordered(found: Iterable[Harm]) -> tuple[Harm, ...]:

@@ -147,8 +147,7 @@ class Recommender:
             return None
         dear = [one for one in changes.values() if self._front.unbearable(one)]
         if dear:
-            gaps = [(one, one.difference.mean) for one in dear]
-            much = [Harm(one.metric.name, one.metric.unit, one.start, one.to, gap, gap) for one, gap in gaps]
+            much = [Harm(one.metric.name, one.metric.unit, one.start, one.to) for one in dear]
             self._refuse(number, tuple(one.metric for one in much), much)
             return None
         # What the mean over the cases hides is told of objectives, too.

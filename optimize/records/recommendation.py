@@ -32,17 +32,12 @@ class ParameterChange:
 
 @dataclass(frozen=True)
 class Harm:
-    """A metric that gets worse by more than a tenth: significantly, in a replay of logs, or in some runs.
-
-    Of the last two, nothing says how certain the difference is.
-    """
+    """A metric that gets worse by more than a tenth: significantly, in a replay of logs, or in some runs."""
 
     metric: str  # its name, with the class of jobs behind a dot where it is about one
     unit: str
     baseline: float  # mean of the baseline
     mean: float  # that of the recommendation, over the same replications
-    low: float  # end of the 95 % interval of their difference; it itself where nothing says how certain it is
-    high: float
     replay: bool = False  # whether it is of one run of each on the logs as they are
     load: float = 1.0  # times the logs' load, of such a run
     case: str = ""  # the one of several scenarios or seeds that it is found in; empty for the mean over all

@@ -147,14 +147,12 @@ def all_harms(one: Recommendation) -> list[Harm]:
     told = {harm.metric for harm in one.harms if harm.load == 1 and harm.part is None and not harm.case}
     found = []
     for change in one.objectives.values():
-        start, to, metric, gap = change.start, change.to, change.metric, change.difference
-        low, high = (to - start if end is None else end for end in (gap.low, gap.high))
+        start, to, metric = change.start, change.to, change.metric
         if metric.logarithm:
-            low, high = (10 ** (start + end) - 10**start for end in (low, high))
             start, to, metric = 10**start, 10**to, plain(metric)
         worse = change.significant and not change.better and much(start, to - start)
         if worse and metric.name not in told:
-            found.append(Harm(metric.name, metric.unit, start, to, low, high))
+            found.append(Harm(metric.name, metric.unit, start, to))
     return [*one.harms, *found]
 
 

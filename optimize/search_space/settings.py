@@ -20,7 +20,7 @@ from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.document.own_definitions import definitions
 from gridtune.scenarios.document.paths import changes
 from gridtune.scenarios.document.scenario import Scenario
-from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.errors import ScenarioError, not_measured
 from gridtune.scenarios.execution.replicate import known_metrics, no_metric
 from gridtune.scenarios.simulation.simulate import build
 
@@ -137,7 +137,7 @@ def check_measured(names: Sequence[str], space: Space, cases: Sequence[Case]) ->
                 break
         for name in sorted(missing, key=METRICS.__contains__):
             if name in METRICS:
-                raise ScenarioError(f"{name}: not measured in {case.name}, which measures {', '.join(known)}")
+                raise not_measured(name, case.name, known)
             raise no_metric(name)
 
 

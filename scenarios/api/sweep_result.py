@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gridtune.scenarios.api.experiment import Scenario, check_counts, check_seed
 from gridtune.scenarios.document import scenario as documents
 from gridtune.scenarios.document.paths import doubles
-from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.errors import ScenarioError, not_measured
 from gridtune.scenarios.execution.prepare import log, prepare, workers
 from gridtune.scenarios.execution.replicate import as_json, known_metrics
 from gridtune.scenarios.execution.size import tell_size
@@ -289,9 +289,7 @@ def _measured(names: Sequence[str], metrics: Mapping[str, Any]) -> None:
     """Stop at the first configuration that lacks a metric asked for (one that failed has none)."""
     missing = [name for name in names if metrics and name not in metrics]
     if missing:
-        raise ScenarioError(
-            f"{missing[0]}: not measured in this scenario, which measures {', '.join(metrics)}"
-        )
+        raise not_measured(missing[0], "this scenario", metrics)
 
 
 def _number(value: float | None) -> float:
