@@ -7,6 +7,7 @@ from statistics import median
 from typing import Any
 
 SHOWN = ("batch/replay",)  # one with harms
+PARTS = {"told": "true", "much told": "much"}
 TAKEN = re.compile(r"(?<= runs), (\d+ min )?\d+ s")  # differs from machine to machine
 
 
@@ -47,8 +48,22 @@ def held(rows: list[dict[str, Any]]) -> str:
         f"Gains in new runs were {min(gains):.0%} to {max(gains):.0%} of the printed ones (median "
         f"{median(gains):.0%}). Of {harms} printed harms, {again} came again; "
         f"{sum(len(one['unsaid']) for one in made)} others were found.",
+        "",
+        *map(_checks, zip(*(one["checks"] for one in made), strict=True)),
     ]
     return "\n".join(lines)
+
+
+def _checks(found: tuple[dict[str, int], ...]) -> str:
+    """What recommendations that are checked in so many runs tell, over all of them."""
+    all_of = {name: sum(one[name] for one in found) for name in found[0]}
+    share = {name: f"{all_of[name] / all_of[of]:.0%}" for name, of in PARTS.items()}
+    wrong = f"{all_of['wrong'] / all_of['all told']:.1%}"
+    return (
+        f"After {found[0]['replications']} runs each, {share['told']} of what is worse by over a tenth is "
+        f"printed, {share['much told']} of what is worse by over half; {wrong} of what is printed is not worse "
+        "by a twentieth."
+    )
 
 
 def _shares(found: dict[str, float]) -> str:

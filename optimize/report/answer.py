@@ -43,17 +43,19 @@ def answer(
     top = wrapped([heading(front, seconds)], width)
     steps = [] if study is None else _next_steps(front, study, page)
     remarks = caveats(front)
-    bottom = wrapped([*remarks, *steps], width)
     if advice := front.archive.recommendations:
         table = comparison_table(front, width).splitlines()
         titled = all(any(one.title in line for line in table) for one in advice)
-        room = LINES - len(top) - len(table) - len(bottom) - 4
-        harm, changes = _fitted(advice, room, width, titled)
+        whole = [line for one in advice for line in wrapped(harms_text(one), width)]
+        for shown in (len(steps), 2):  # harm comes before what to type
+            bottom = wrapped([*remarks, *steps[:shown]], width)
+            room = LINES - len(top) - len(table) - len(bottom) - 4
+            harm, changes = _fitted(advice, room, width, titled)
+            if harm == whole and len(harm) + len(changes) <= room:
+                break
         middle = [*harm, "", *table, "", *changes]
-        if (over := len(top) + len(middle) + len(bottom) + 2 - LINES) > 0:
-            bottom = wrapped([*remarks, *steps[: max(2, len(steps) - over)]], width)
     else:
-        middle = wrapped([why_none(front)], width)
+        middle, bottom = wrapped([why_none(front)], width), wrapped([*remarks, *steps], width)
     return "\n".join([*top, "", *middle, *([""] if bottom else []), *bottom]) + "\n"
 
 

@@ -4,8 +4,8 @@
     python docs/making/tables.py                                 # shows it in docs/answers.md
 
 Each search runs as on a command line of 80 columns. Of each recommendation, of the configuration that it was
-made from and of the baseline 20 new replications are run, under the same random numbers. They show whether
-gains and harms are as printed.
+made from and of the baseline 60 new replications are run, under the same random numbers. They show whether
+gains and harms are as printed, and how much harm a check of fewer replications tells.
 """
 
 from __future__ import annotations
@@ -15,14 +15,18 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
+from math import inf
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 import gridtune as gt
-from gridtune.model.metrics.registry import Direction
+from gridtune.model.metrics.registry import Direction, definition
 from gridtune.optimize.front.changes import change
-from gridtune.optimize.recommend.harm import harms, harms_of_replay
+from gridtune.optimize.recommend.harm import harms, harms_of_replay, ratio
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.guards import OF_USER, delayed
 from gridtune.optimize.runs.evaluator import with_users
@@ -41,7 +45,9 @@ SEARCHES = {
     "diet/day-irregular": ["--budget", "100"],
     "batch/replay": ["--runs", "300", "--set", "workload.log.last=2000"],
 }
-NEW_SEED, REPLICATIONS = 2_000_003, 20
+NEW_SEED, REPLICATIONS = 2_000_003, 60
+HALF = 1.5  # times worse
+CHECKS, DRAWS = (6, 12), 100  # replications that confirm a recommendation; how often they are drawn
 
 
 def called(words: list[str], folder: Path) -> str:
@@ -87,6 +93,7 @@ def measured(scenario: str, seed: int, work: Path) -> dict[str, Any]:
                 "changes in full": len(one["changes"]) + len(one["without_effect"]),
                 **held(objectives, baseline, sparse, full),
                 **repeated(one, objectives, baseline, sparse),
+                "checks": [checked(count, objectives, baseline, sparse) for count in CHECKS],
             }
         )
     return row
@@ -144,7 +151,7 @@ def repeated(
     Returns:
         `again`: of each significant gain, the new over the printed one. `harms`: how many were printed of the
         runs that confirmed it; `harmed`: how many of these are worse by more than a tenth again; `unsaid`:
-        harms of the new replications, found as a search finds them, that are printed nowhere.
+        harms of more than half in the new replications, found as a search finds them, printed nowhere.
     """
     again = {}
     for name, direction in objectives.items():
@@ -157,9 +164,46 @@ def repeated(
     means = [({name: fmean(baseline[name])}, {name: fmean(sparse[name])}) for name in told]
     harmed = sum(bool(harms_of_replay(before, after)) for before, after in means)
     same = [(baseline[one["metric"]], sparse[one["metric"]]) for one in printed["harms"]]
-    new = [one.metric for one in harms(baseline, sparse, objectives)]
+    new = [one.metric for one in harms(baseline, sparse, objectives) if ratio(one) > HALF]
     unsaid = [name for name in new if (baseline[name], sparse[name]) not in same]
     return {"again": again, "harms": len(told), "harmed": harmed, "unsaid": unsaid}
+
+
+def checked(
+    count: int,
+    objectives: dict[str, Direction],
+    baseline: dict[str, list[float]],
+    sparse: dict[str, list[float]],
+) -> dict[str, int]:
+    """What checks of `count` of the new replications, drawn at random, tell of what is worse in all of them.
+
+    Returns:
+        Over all draws: `true`: metrics that are worse by more than a tenth in all replications, significantly;
+        `told` of them; `much`: those worse by more than half; `much told` of them; `all told`: what is told;
+        `wrong` of it: what is not worse by a twentieth in all replications.
+    """
+    true = {one.metric: ratio(one) for one in harms(baseline, sparse, objectives)}
+    much = {name for name, times in true.items() if times > HALF}
+    draw = np.random.default_rng(count)
+    found = Counter[str]()
+    for _ in range(DRAWS):
+        some = draw.choice(REPLICATIONS, count, replace=False)
+        sides = ({name: [side[name][k] for k in some] for name in side} for side in (baseline, sparse))
+        told = {one.metric for one in harms(*sides, objectives)}
+        wrong = sum(worse(name, baseline[name], sparse[name]) < 0.05 for name in told)
+        counts = (len(true), len(told & {*true}), len(much), len(told & much), len(told), wrong)
+        found.update(
+            dict(zip(("true", "told", "much", "much told", "all told", "wrong"), counts, strict=True))
+        )
+    return {"replications": count, **found}
+
+
+def worse(name: str, before: list[float], after: list[float]) -> float:
+    """By how much of the baseline's mean a metric is worse."""
+    meaning, start = definition(name), fmean(before)
+    gap = fmean(after) - start
+    way = -1 if meaning is not None and meaning.direction == "maximize" else 1
+    return way * gap / abs(start) if start else way * gap * inf
 
 
 def main() -> None:
