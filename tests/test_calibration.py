@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gridtune.optimize.search_space.baseline import baseline_of, starting_configurations
+from gridtune.optimize.search_space.baseline import baseline_of
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios import ScenarioError, load, simulate
 from gridtune.scenarios.calibration import fit, logs
@@ -218,30 +218,30 @@ def test_whatever_policy_is_found_is_a_configuration_of_the_space_that_is_writte
 
 
 @pytest.mark.parametrize("reservations", ["all", 5, 0])
-def test_the_policy_of_the_site_is_tried_and_told_where_another_is_the_baseline(
-    reservations, tmp_path, log_of
-):
+def test_the_policy_of_the_site_is_that_of_the_baseline(reservations, tmp_path, log_of):
     own = {"kind": "priority", "weight_age": 5.0, "reservations": reservations}
     own |= {"interval": 7.0} if reservations else {}
     own |= {"window": 7200.0, "by": "account", "weight_queue": 3.0, "favour": "small", "queue_depth": 77}
     own |= {"weight_qos": 30.0, "qos": {"high-1": 9.0, "low": 2.0}}
-    found = calibrated_as({"site.cluster.policy": "fcfs"})
-    assert "start" not in scenario_text(found, slurm=True)
-    fit_ = found.best.fitted
-    found = replace(found, own=fit.Tried({"site.cluster.policy": own}, fit_, fit_))
+    found = replace(calibrated_as({}), given={"site.cluster.policy": own})
     made = load_text(scenario_text(found, slurm=True), tmp_path)
-    space = Space.of(made)
-    (start,) = made.spec.search.start
-    (kept,) = starting_configurations([start], space, baseline_of(made, space), "mine")
     site = made.override({"site.cluster.policy": own})
-    assert made.override(kept).active == site.active, "with all of its defaults"
+    baseline = baseline_of(made, Space.of(made))
+    assert not baseline.notes
+    assert made.override(baseline.configuration).active.site == site.active.site, "with all of its defaults"
     assert made.spec.search.space["site.cluster.policy.weight_qos"].high == 1000.0, "is searched, too"
-    said = " ".join(report_lines(found))
-    assert "slurm.conf" in said
-    assert "not gains over your settings" in said
-    same = replace(found, best=found.own)
-    assert "not gains" not in " ".join(report_lines(same))
-    assert "start" not in scenario_text(same, slurm=True)
+    assert "as in slurm.conf" in " ".join(report_lines(found))
+
+
+@pytest.mark.long
+def test_a_policy_that_is_known_is_not_looked_for(log_of):
+    log = log_of({"kind": "priority", "rule": "sjf"}, start_overhead=60.0)
+    found = calibrate(str(log), given={"site.cluster.policy": "fcfs"})
+    assert "site.cluster.policy" not in found.values
+    known = calibrate(str(log), given={"site.cluster.policy": {"kind": "priority", "rule": "sjf"}})
+    assert known.values == {"site.cluster.start_overhead": 60.0}
+    assert known.tested.misfit < found.tested.misfit
+    assert max(found.runs, known.runs) < calibrate(str(log)).runs
 
 
 def test_a_log_is_named_as_it_is_found_from_the_folder_of_the_scenario(tmp_path, monkeypatch):

@@ -61,8 +61,8 @@ def _checks(found: tuple[dict[str, int], ...]) -> str:
     wrong = f"{all_of['wrong'] / all_of['all told']:.1%}"
     return (
         f"After {found[0]['replications']} runs each, {share['told']} of what is worse by over a tenth is "
-        f"printed, {share['much told']} of what is worse by over half; {wrong} of what is printed is not worse "
-        "by a twentieth."
+        f"printed, {share['much told']} of what is worse by over half; {wrong} of what is printed is not "
+        "worse by a twentieth."
     )
 
 

@@ -40,7 +40,6 @@ class Calibration:
         runs: replays.
         given: settings of the site that were not looked for.
         denied: such settings that the log contradicts, which were left out, a line each.
-        own: the policy that the site is said to have, and nothing else; None if none is said.
         first: number of the first job of the first log that was used; None for all.
         since: when that one came, s since 1970; None where the log does not say.
         peak: processors of the first log that were in use at once, at most.
@@ -58,7 +57,6 @@ class Calibration:
     runs: int
     given: Mapping[str, Any]
     denied: Sequence[str] = ()
-    own: Tried | None = None
     first: int | None = None
     since: float | None = None
     peak: int = 0
@@ -75,12 +73,6 @@ class Calibration:
         return self.best.tested
 
     @property
-    def replaced(self) -> Any:
-        """The policy that the site is said to have, where the best settings have another; else None."""
-        own = self.own and self.own.values[POLICY]
-        return None if own == self.values[POLICY] else own
-
-    @property
     def skill(self) -> float:
         """1 minus the error of starts over that of persistence; below 0 persistence is better."""
         error = self.guessed.error
@@ -95,7 +87,6 @@ def calibrate(
     last: int | None = None,
     known: MutableMapping[str, Tried] | None = None,
     given: Mapping[str, Any] | None = None,
-    seeds: Sequence[Any] = (),
     size: int | None = None,
 ) -> Calibration:
     """Find settings of `batch/replay` under which the jobs of logs wait as they did.
@@ -111,8 +102,7 @@ def calibrate(
         nodes: processors; if left out as many as each log says, or as were in use at once.
         last: number of the last job of each log to use; all if left out.
         known: what replays of an interrupted calibration gave, which are not done again; new ones are added.
-        given: settings of the site that are known, by path.
-        seeds: policies that the site is said to have, which are tried first.
+        given: settings of the site that are known, by path; a policy among them is not looked for.
         size: processors where neither `nodes` nor a log says.
 
     Raises:
@@ -135,10 +125,9 @@ def calibrate(
     cut = round(parts * FITTED)
     early = logs[:cut] if len(logs) > 1 else [logs[0].until(cut)]
     least = max((log.widest - 1) / log.size for log in logs)  # of the nodes: the widest job has to fit
-    ranked, runs = _fitted(early, least, known, given, seeds)
+    ranked, runs = _fitted(early, least, known, given)
     whole = Replays(logs, known, given, cut)
     best, plain = whole.tried(ranked[0].values), whole.tried({POLICY: "easy"})
-    own = whole.tried({POLICY: seeds[0]}) if seeds else None
     waits, back = whole.waits, whole.held_back
     guessed = persistence(waits)
     guessed[list(best.refused)] = nan
@@ -155,7 +144,6 @@ def calibrate(
         runs + whole.runs,
         given,
         denied,
-        own,
         logs[0].first,
         logs[0].since,
         logs[0].peak,
@@ -206,17 +194,16 @@ def _fitted(
     least: float,
     known: MutableMapping[str, Tried],
     given: Mapping[str, Any],
-    seeds: Sequence[Any],
 ) -> tuple[list[Tried], int]:
     """Settings by which logs are replayed, the most alike first, and the number of replays."""
     if len(logs) > 1 or len(logs[0].wait) <= ENOUGH:
         every = Replays(logs, known, given, expected=USUAL)
-        return search(every, logs, least, seeds), every.runs
+        return search(every, logs, least, known=POLICY in given), every.runs
     busiest = [logs[0].busiest(ENOUGH)]
     part = Replays(busiest, known, given, expected=f"{USUAL}, then {KEPT} of all jobs,")
     every = Replays(logs, known, given)
     # Those that are most like a part are judged by all of it.
-    ranked = every.best([one.values for one in search(part, busiest, least, seeds)[:KEPT]])
+    ranked = every.best([one.values for one in search(part, busiest, least, known=POLICY in given)[:KEPT]])
     return ranked, part.runs + every.runs
 
 

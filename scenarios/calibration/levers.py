@@ -44,20 +44,19 @@ KEPT = 3  # policies that are tried with what else may have been
 LIMITED = 2  # users that a quota has stopped, at least
 
 
-def search(replays: Replays, logs: Sequence[Log], least: float, seeds: Sequence[Any] = ()) -> list[Tried]:
+def search(replays: Replays, logs: Sequence[Log], least: float, *, known: bool = False) -> list[Tried]:
     """Settings one after the other, the most alike first.
 
     Args:
         replays: of the part by which settings are chosen.
         logs: that part.
         least: share of the nodes of which more has to be left.
-        seeds: policies that the site is said to have.
+        known: whether the policy is not looked for.
     """
-    families = [*seeds, *FAMILIES]
-    # EASY, and what the site is said to have, stay in the race: before all else is right a wrong policy may
-    # look better.
-    stay = [{POLICY: policy} for policy in (*seeds, "easy")]
-    ranked = replays.best({POLICY: policy} for policy in families)
+    families: list[Values] = [{}] if known else [{POLICY: policy} for policy in FAMILIES]
+    # EASY stays in the race: before all else is right a wrong policy may look better.
+    stay = families[:1]
+    ranked = replays.best(families)
     ranked = _with(replays, ranked, stay, _delays(replays.waits.wait), most=1)
     if len(logs) == 1:
         found = prime_times(logs[0].submit, logs[0].wait, logs[0].estimate)
@@ -66,7 +65,7 @@ def search(replays: Replays, logs: Sequence[Log], least: float, seeds: Sequence[
     ranked = _on_fewer_nodes(replays, ranked, stay, list(_shares(logs, least)))
     ranked = _with(replays, ranked, stay, [{QUOTA: most} for most in _most_running(logs)])
     best = ranked[0].values
-    ranked = replays.best([*(one.values for one in ranked), *(best | {POLICY: one} for one in families)])
+    ranked = replays.best([*(one.values for one in ranked), *(best | one for one in families)])
     ranked = _with(replays, ranked, [], _delays(replays.waits.wait), most=1)
     return _counted(replays, ranked, logs[0].size, least)
 

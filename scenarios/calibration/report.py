@@ -24,11 +24,6 @@ MEANING = {
     ENTRY: "from submission to the queue",
     OVERHEAD: "from taking nodes to the start",
 }
-OTHER = (
-    "The calibrated site does not run the policy of slurm.conf, under which waits are less like the log's. "
-    "It is the baseline of a search, so gains over it are not gains over your settings: the search tries "
-    "the policy of slurm.conf, too. Compare with that."
-)
 TERMS = (
     "wait/log's: mean wait over that of the log.  start error: mean |start - logged|.",
     "misfit: mean |ln ratio| of mean, quantiles, classes + start error / mean wait.",
@@ -42,7 +37,6 @@ def rows(found: Calibration) -> Iterator[dict[str, Any]]:
     yield _row("log", None, found.tested.logged)
     for what, fit in (
         ("calibrated", found.tested),
-        *([("slurm.conf", found.own.tested)] if found.own and found.own.tested else []),
         ("easy, all nodes", found.plain.tested),
         ("persistence", found.guessed),
     ):
@@ -84,6 +78,8 @@ def report_lines(found: Calibration, *, every: bool = False) -> Iterator[str]:
         f"Fitted to {kind} 1 to {found.cut} in {found.runs} replays; "
         f"{kind} {found.cut + 1} to {found.parts} were held back."
     )
+    if POLICY in found.given:
+        yield from _setting(POLICY, "as in slurm.conf")
     for path, value in found.values.items():
         yield from _setting(path, value)
     if found.values.get(NODES, found.peak) < found.peak:
@@ -97,8 +93,6 @@ def report_lines(found: Calibration, *, every: bool = False) -> Iterator[str]:
     yield from wrap(_verdict(found, kind), WIDTH)
     if refused := len(found.best.refused):
         yield f"The simulated site refuses {counted(refused, 'job')} of the log: no ratio counts them."
-    if found.replaced:
-        yield from wrap(OTHER, WIDTH)
     if every:
         yield from _details(found)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import tomllib
 from collections.abc import Mapping
@@ -58,7 +57,8 @@ def scenario_text(found: Calibration, last: int | None = None, *, slurm: bool = 
     document = tomllib.loads(head)
     space = tomllib.loads(shipped_text("batch/replay"))["search"]["space"] | MAX_WAIT
     space = in_slurm(space, SITE) if slurm else space
-    if any(isinstance(one, dict) and "qos" in one for one in (found.values.get(POLICY), found.replaced)):
+    policy = document["site"][0]["policy"]
+    if isinstance(policy, dict) and "qos" in policy:
         space |= WEIGHT_QOS
     doubt = DOUBT.format(found.best.fitted.ratio, found.tested.ratio)
     lines = [
@@ -68,43 +68,8 @@ def scenario_text(found: Calibration, last: int | None = None, *, slurm: bool = 
         *([] if holds(found) else [f"caveat = {toml(doubt)}"]),
     ]
     held = _holding(space, document)
-    if own := _own(found.replaced, held, document):
-        for path, value in own.items():  # what is not searched is as the site has it
-            fixed = {"choices": [value], "when": {POLICY: own[POLICY]}}
-            held = holding(held, path, value) if path in held else held | {path: fixed}
-        start = {path: value for path, value in own.items() if _exists(path, own, held)}
-        lines.append(f"start = [{toml(start)}]   # the policy of slurm.conf")
     lines += ["", "[search.space]", *(f"{toml(path)} = {toml(one)}" for path, one in held.items())]
     return head + "\n".join(lines) + "\n"
-
-
-def _own(policy: Any, space: Mapping[str, Any], document: dict[str, Any]) -> dict[str, Any]:
-    """A policy as values by path: all that are searched or are not the default; nothing of a mere name.
-
-    What is infinite is no part of a search space.
-    """
-    if not isinstance(policy, dict):
-        return {}
-    site = document["site"][0] | {"policy": policy}
-    made = Scenario("own", document | {"site": [site]}, Path.cwd()).spec.site[0].policy
-    values = {POLICY: made.kind}
-    for one in dataclasses.fields(made):
-        path, value = f"{POLICY}.{one.name}", getattr(made, one.name)
-        if isinstance(value, Mapping):  # a parameter for each name
-            values |= {f"{path}.{name}": part for name, part in value.items()}
-        elif (path in space or one.name in policy) and not (isinstance(value, float) and isinf(value)):
-            values[path] = value
-    return values
-
-
-def _exists(path: str, values: Mapping[str, Any], space: Mapping[str, Any]) -> bool:
-    """Whether a parameter exists where others have these values."""
-    when = space[path].get("when", {}) if isinstance(space[path], dict) else {}
-    return all(
-        values.get(other) in (allowed if isinstance(allowed, list) else [allowed])
-        and _exists(other, values, space)
-        for other, allowed in when.items()
-    )
 
 
 def _head(found: Calibration, last: int | None) -> str:

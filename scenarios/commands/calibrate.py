@@ -42,7 +42,7 @@ def run_calibration(
         last: number of the last job to use.
         out: file of the scenario, if it is to be written. Beside it, replays are kept until it is there, so
             that an interrupted calibration goes on.
-        slurm: slurm.conf of the site, whose settings are tried first.
+        slurm: slurm.conf of the site, whose policy and limits it has.
         qos: what `sacctmgr -P show qos` printed there.
         every: whether the text has quantiles, classes and single logs, too.
 
@@ -60,15 +60,14 @@ def run_calibration(
         raise ScenarioError(f"{qos}: is read beside a slurm.conf; give --slurm FILE, too")
     seed = None if slurm is None else slurm_seed(slurm, qos, qos_of(traces, last) if qos else ())
     kept = None if out is None else KeptReplays(out.with_suffix(".replays"))
-    given: dict[str, Any] = {} if seed is None else {f"{SITE}.{key}": one for key, one in seed.site.items()}
+    known: dict[str, Any] = {} if seed is None else {"policy": seed.policy, **seed.site}
     try:
         found = calibrate(
             *traces,
             nodes=nodes,
             last=last,
             known=kept,
-            given=given,
-            seeds=() if seed is None else (seed.policy,),
+            given={f"{SITE}.{key}": one for key, one in known.items()},
             size=None if seed is None else seed.processors,
         )
     except KeyboardInterrupt:

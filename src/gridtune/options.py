@@ -130,7 +130,7 @@ LastJob = Annotated[
     _number("Use the jobs up to this number only.", 1, limits.WHOLE, default="all jobs"),
 ]
 ScenarioFile = Annotated[Path | None, _keep(help="Write a TOML file, which must not exist.")]
-SlurmConf = Annotated[Path | None, _how(help="Try the settings of the site's slurm.conf first.")]
+SlurmConf = Annotated[Path | None, _how(help="Take policy and limits from the site's slurm.conf.")]
 SlurmQos = Annotated[Path | None, _how(help="Read what `sacctmgr -P show qos` prints at that site.")]
 SwfFile = Annotated[Path, typer.Argument(help="Name the file to write, which must not exist.")]
 Plugins = Annotated[

@@ -178,7 +178,7 @@ def checked(
     """What checks of `count` of the new replications, drawn at random, tell of what is worse in all of them.
 
     Returns:
-        Over all draws: `true`: metrics that are worse by more than a tenth in all replications, significantly;
+        Over all draws: `true`: metrics that are worse by over a tenth in all replications, significantly;
         `told` of them; `much`: those worse by more than half; `much told` of them; `all told`: what is told;
         `wrong` of it: what is not worse by a twentieth in all replications.
     """
