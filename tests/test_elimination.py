@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.front.changes import change
 from gridtune.optimize.front.front import front
 from gridtune.optimize.inference.gaussian_process import runs_of
+from gridtune.optimize.recommend.elimination import Elimination
 from gridtune.optimize.recommend.recommender import FIRST_CONFIRMATION
 from gridtune.optimize.report.recommended import why_none
 from gridtune.optimize.runs.stored import load as load_study
@@ -224,3 +226,32 @@ def test_what_worsens_an_objective_by_over_half_in_the_confirmation_is_refused(s
         assert {one.metrics for one in archive.refusals.values()} == {("waiting_mean",)}
         said = why_none(front(archive))
         assert "it worsens an objective by over half: waiting time (mean) 70 % higher" in said
+
+
+class Sampled:
+    """Runs of a configuration, of one objective."""
+
+    def __init__(self, *values):
+        self.metrics = {"slowdown_mean": [*values]}
+
+    def breaks(self, _):
+        return ()
+
+    def change(self, objective, start):
+        return change(objective, *(one.metrics["slowdown_mean"] for one in (start, self)))
+
+
+@pytest.mark.parametrize(
+    ("whole", "sparse", "kept"),
+    [
+        ((15.0, 21.0, 16.0), (17.5, 20.5, 18.0), 0.5),  # the gain is no more than chance would explain
+        ((15.0, 21.0, 16.0), (20.0, 20.0, 20.0), 0.0),
+        ((20.0, 21.0, 20.0), (19.0, 18.0, 18.0), 0.0),  # there is none
+        ((15.0, 15.1, 14.9), (16.0, 16.1, 15.9), 0.8),
+    ],
+)
+def test_a_gain_is_to_be_kept_though_few_runs_do_not_show_it(scenario, whole, sparse, kept):
+    archive = searched(scenario, each, runs=40)
+    elimination = Elimination(front(archive), None, {})
+    start = Sampled(20.0, 20.0, 20.0)
+    assert elimination.kept(Sampled(*sparse), Sampled(*whole), start) == pytest.approx(kept)

@@ -10,10 +10,8 @@ from random import Random
 
 import pytest
 
-import gridtune as gt
 from gridtune.model.batch.priority import HIGHEST
-from gridtune.optimize.commands.front import exported
-from gridtune.scenarios import ScenarioError, load, shipped_text, simulate
+from gridtune.scenarios import ScenarioError, load, simulate
 from gridtune.scenarios.calibration.logs import qos_of
 from gridtune.scenarios.slurm import slurm_changes, slurm_seed
 from gridtune.scenarios.slurm.conf import QOS_COLUMNS, host_names, read_conf, seconds
@@ -885,16 +883,6 @@ def test_short_jobs_preempt_every_qos_that_the_policy_knows():
     made = slurm_changes(replay, replay.override({"site.cluster.preemption.express": 900.0})).commands
     assert "modify qos express set Preempt+=normal,high,low" in made
     assert {f"modify qos {name} set PreemptMode=requeue" for name in ("normal", "high", "low")} <= {*made}
-
-
-def test_exported_lines_change_the_policy_of_slurm_conf_where_the_baseline_is_another(tmp_path):
-    text = shipped_text("batch/replay").replace('policy = "easy"', 'policy = "fcfs"')
-    path = tmp_path / "site.toml"
-    own = '{ "site.cluster.policy" = "priority", "site.cluster.policy.favour" = "small" }'
-    for start in ("", f"start = [{own}]\n"):
-        path.write_text(text.replace("[search]\n", f"[search]\n{start}"), encoding="utf-8")
-        study = gt.search(gt.load(path), budget=1, replications=1, jobs=1)
-        assert ("PriorityType=priority/basic" in exported(study, "baseline")) == bool(start)
 
 
 def test_an_existing_qos_keeps_its_name_and_a_new_one_has_the_limits_of_others():

@@ -206,9 +206,7 @@ def _chosen(front: Front, name: str, full: bool) -> Row:
 
 def _slurm(study: Study, after: Scenario) -> Iterator[str]:
     """What changes in Slurm's settings; nothing where there is no one site, or it stays as it is."""
-    before, start = study.scenario, study.scenario.spec.searching.start
-    if start and "priority" in start[0].values():  # the policy of slurm.conf, if `calibrate` wrote another
-        before = before.override(start[0])
+    before = study.scenario
     sites = after.active.site
     if len(sites) != 1 or sites[0].vres is not None or before.active.site == sites:
         return
@@ -264,7 +262,8 @@ def _listed(study: Study, row: Row) -> Iterator[str]:
 
 
 def _effect(row: Row, gap: float, metric: Objective) -> str:
-    return f"{metric_label(metric)} {numbers.relative(gap, row.baseline(metric), metric) if gap else '='}"
+    none = "=" if row.front.certain else NOT_SIGNIFICANT
+    return f"{metric_label(metric)} {numbers.relative(gap, row.baseline(metric), metric) if gap else none}"
 
 
 def _parameter_changes(row: Row) -> Sequence[ParameterChange]:

@@ -69,24 +69,27 @@ class Elimination:
     def reduced(self, candidate: Candidate, paths: list[str]) -> Candidate:
         """The configuration with some of its changes, in round numbers."""
         sparse = self._subsets.rounded(self._subsets.combined(candidate.origin.values, paths))
-        return replace(candidate, sparse=sparse, changed=paths)
+        return replace(candidate, sparse=sparse, changed=[path for path in paths if path in sparse])
 
     def kept(self, sample: Sample, whole: Sample, start: Sample) -> float:
-        """The share of each significant gain that a sparse configuration keeps at least.
+        """The share of each significant gain, or of each gain if none is, that a sparse configuration keeps.
 
-        0 if it breaks a constraint, or makes an objective worse, or who is watched (see `worse_off`).
+        The least of them; 0 if it breaks a constraint, or makes an objective worse, or who is watched (see
+        `worse_off`).
         """
         if sample.breaks(start):
             return 0.0
-        shares = [1.0]
+        gained, sure = list[float](), list[float]()
         for objective in self._objectives:
             full, part = whole.change(objective, start), sample.change(objective, start)
-            if self.sure(full, better=True):
-                shares.append(part.difference.mean / full.difference.mean)
+            if full.better and full.difference.mean:
+                gained.append(part.difference.mean / full.difference.mean)
+                sure += gained[-1:] * self.sure(full, better=True)
             if self.sure(part, better=False) and self.sure(sample.change(objective, whole), better=False):
                 return 0.0
         names = {one.name for one in self._objectives}
-        return 0.0 if worse_off(start.metrics, whole.metrics, sample.metrics, names) else min(shares)
+        lost = worse_off(start.metrics, whole.metrics, sample.metrics, names)
+        return 0.0 if lost else min(sure or gained, default=0.0)
 
     def with_shares(self, made: Recommendation, block: Block, left: int) -> Recommendation:
         """The recommendation with what each change alone does to the baseline, if so many runs suffice."""
