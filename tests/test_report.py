@@ -391,15 +391,16 @@ def test_a_recommendation_tells_its_changes_in_a_line_each(found):
     lines = changes_text(first, 80)
     assert len(lines) == 1 + len(change_groups(first.changes))
     assert lines[0] == f"  A  {first.title}"
-    more = replace(first, changes=tuple(ParameterChange(f"sed.parameter_{k}", k, k + 1) for k in range(5)))
-    shapes = _shapes(more, 80, titled=True)
-    assert [len(one) for one in shapes] == [5, 2, 1]
+    many = tuple(ParameterChange(f"sed.parameter_{k}", k, k + 1) for k in range(6))
+    shapes = _shapes(replace(first, changes=many[:5]), 80, titled=True)
+    assert [len(one) for one in shapes] == [5, 2], "five are all named"
     running = shapes[1]
     assert running[:2] == [
         "  A  sed.parameter_0 0 -> 1; sed.parameter_1 1 -> 2; sed.parameter_2 2 -> 3;",
         "       sed.parameter_3 3 -> 4; sed.parameter_4 4 -> 5",
     ]
-    assert shapes[2] == ["  A  sed.parameter_0 0 -> 1; sed.parameter_1 1 -> 2; and 3 more changes"]
+    shapes = _shapes(replace(first, changes=many), 80, titled=True)
+    assert shapes[-1] == ["  A  sed.parameter_0 0 -> 1; sed.parameter_1 1 -> 2; and 4 more changes"]
 
 
 def test_harm_is_named_as_far_as_there_is_room_the_first_in_any_case(found):

@@ -13,6 +13,9 @@ from gridtune.plain_text import counted
 from gridtune.scenarios.results.text import terminal_width, wrapped
 
 
+HARMS = 3  # that are named; `gridtune front` names all
+
+
 def told(found: Explanation) -> str:
     """An explanation as text in lines as wide as the terminal, ending in a line break."""
     width = terminal_width()
@@ -25,7 +28,7 @@ def _in_short(found: Explanation) -> Iterator[str]:
     advice = found.row.advice
     also = f" ({advice.letter}: {advice.title})" if advice else ""
     yield f"Configuration {found.row.number}{also} of {found.row.front.archive.study}"
-    yield from harms_text(advice) if advice else ()
+    yield from harms_text(advice, HARMS) if advice else ()
     for one in found.bounds:
         rule = one.constraint
         value = with_half(one.value.mean, one.value.standard_error, as_objective(rule))

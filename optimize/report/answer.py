@@ -29,6 +29,7 @@ from gridtune.plain_text import argument, counted, escaped
 from gridtune.scenarios.results.text import LINES, Styled, text_table, wrapped
 
 TITLE = 14  # letters in a line of a column's title
+FEW = 5  # changes: so many are named, however little room there is
 MAIN = "(large effect alone)"  # behind a change
 WORSE = "!"  # behind a change for the worse
 
@@ -180,7 +181,7 @@ def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:
         lines.append(f"{path:<{wide}}  {told}{f'  {MAIN}' if is_main(group) else ''}")
     running = [" ".join(line.split()) for line in lines]
     shapes = [lines if titled else [one.title, *lines], ["; ".join(running)]]
-    for shown in range(len(running) - 1, 0, -1):
+    for shown in range(len(running) - 1, 0, -1) if len(running) > FEW else ():
         more = f"and {counted(len(running) - shown, 'more change')}"
         shapes.append(["; ".join([*running[:shown], more])])
     texts = (wrapped((f"     {line}" for line in shape), width) for shape in shapes)
