@@ -1,12 +1,15 @@
 """A search ends after so many configurations, runs or seconds, or when nothing changes; the first counts."""
 
+import zlib
 from time import sleep
 
 import pytest
 
 from gridtune.optimize.config import SearchConfig, seconds_of
 from gridtune.optimize.exploration import LEAST
+from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search import search
+from gridtune.optimize.search_space.space import key
 from gridtune.scenarios import load
 from gridtune.scenarios.errors import ScenarioError
 from search_toys import VARY, noisy, toy_with_baseline
@@ -72,6 +75,24 @@ def test_few_runs_are_spent_and_something_is_run_again(more, unit):
         )
         if found.archive.baseline is not None:
             assert validation[found.archive.baseline] == max(validation.values()), runs
+
+
+@pytest.mark.parametrize(("part", "seed", "runs"), [(2, 3, 60), (2, 5, 40), (3, 3, 40)])
+def test_runs_that_fail_on_validation_seeds_are_not_repeated(part, seed, runs):
+    done = []
+
+    def failing(task):
+        done.append((key(task.values), task.replication))
+        own = zlib.crc32(key(task.values).encode())
+        if task.replication >= FIRST_VALIDATION and task.values and own % part == 0:
+            raise RuntimeError("a validation seed")
+        return toy_with_baseline(task, 10.0)
+
+    search(
+        load("diet/day-regular"), vary=VARY, objectives=["unhappy_users", "unfairness"], work=failing,
+        baseline=True, replications=1, sampler="tpe", runs=runs, seed=seed,
+    )  # fmt: skip
+    assert len({*done}) == len(done) <= runs
 
 
 def test_where_nothing_is_validated_the_search_takes_all_runs():

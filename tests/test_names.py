@@ -153,7 +153,7 @@ def test_the_name_of_a_log_becomes_no_setting_of_a_calibrated_scenario():
     judged = SimpleNamespace(ratio=1.0, misfit=0.1, mean=100.0, logged=100.0)
     found: Any = SimpleNamespace(
         best=SimpleNamespace(fitted=judged), tested=judged, cut=2, parts=3, traces=[name], nodes=[4],
-        given={}, values={"site.cluster.policy": "easy"}, first=None,
+        given={}, values={"site.cluster.policy": "easy"}, first=None, promised=1.0,
     )  # fmt: skip
     document = tomllib.loads(scenario_text(found))
     assert "horizon" not in document

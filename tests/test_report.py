@@ -8,6 +8,7 @@ from io import StringIO
 import pandas as pd
 import pytest
 
+import gridtune as gt
 from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.front.front import front
@@ -229,6 +230,16 @@ def test_every_report_shows_one_value_of_a_quantity(found):
     standing = found.archive.standing
     for objective in found.objectives:
         assert amount(found.value(standing.number, objective), objective) in said
+
+
+@pytest.mark.long
+def test_values_differ_from_the_baseline_by_the_difference_that_is_told():
+    made = gt.search("diet/day-irregular", budget=30, seed=301, validation_replications=6, progress=False)
+    table = made.configurations
+    (baseline,) = table.index[table.state == "baseline"]
+    for name in ("unhappy_users", "unfairness", "completed"):
+        apart = table[name] - table.loc[baseline, name] - table[f"{name}_difference"].fillna(0.0)
+        assert apart.abs().max() < 1e-6, name
 
 
 def test_a_recommendation_differs_from_the_baseline_by_what_its_confirmation_says(found):

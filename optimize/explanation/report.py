@@ -12,7 +12,6 @@ from gridtune.optimize.report.recommended import harms_text, refusal
 from gridtune.plain_text import counted
 from gridtune.scenarios.results.text import terminal_width, wrapped
 
-
 HARMS = 3  # that are named; `gridtune front` names all
 
 

@@ -115,10 +115,10 @@ class Row:
 
     def mean(self, objective: Objective) -> float:
         """What is expected of an objective, in its unit: the one value that every report shows."""
-        standing = self.front.archive.standing
-        if self.advice is not None and standing is not None:
+        standing, means = self.front.archive.standing, self.front.means
+        if standing is not None and standing.number in means and objective.name in self.changes:
             return self.front.value(standing.number, objective) + self.changes[objective.name].difference.mean
-        if self.stand in self.front.means:
+        if self.stand in means:
             return self.front.value(self.stand, objective)
         return self.evaluation.estimates[objective.name].mean if self.evaluation else nan
 

@@ -54,6 +54,7 @@ class Evaluator:
         self.simulated = 0  # runs that were done, rather than looked up
         self._study, self._pool, self._work = study, pool, work
         self._used: set[Place] = set()
+        self._failed: set[str] = set()  # keys of configurations that failed on a validation seed
         self._earlier: set[Place] = set()
         self._numbers = {key(trial.params): number for number, trial in study.trials.items()}
         self._best = Best(settings.objectives)
@@ -119,12 +120,15 @@ class Evaluator:
         lacking = [
             (one, count)
             for name, count in wanted.items()
-            if isinstance(one := self.known[name], Evaluation) and one.validation_replications < count
+            if isinstance(one := self.known[name], Evaluation)
+            and one.validation_replications < count
+            and name not in self._failed
         ]
         numbers = [self.validation(count) for _, count in lacking]
         for outcome in self._run([one.values for one, _ in lacking], numbers):
             one, _ = lacking[outcome.index]
             if outcome.failure is not None:
+                self._failed.add(key(one.values))
                 self.note(f"note: configuration {one.number} failed on a validation seed: {outcome.failure}")
             elif isinstance(entry := self.table.entry(one.number, one.values, self._used), Evaluation):
                 self.known[key(one.values)] = entry

@@ -43,6 +43,7 @@ class Calibration:
         first: number of the first job of the first log that was used; None for all.
         since: when that one came, s since 1970; None where the log does not say.
         peak: processors of the first log that were in use at once, at most.
+        promised: share of the jobs with a requested time, in the log that has fewest.
     """
 
     traces: Sequence[str]
@@ -60,6 +61,7 @@ class Calibration:
     first: int | None = None
     since: float | None = None
     peak: int = 0
+    promised: float = 1.0
 
     @property
     def values(self) -> Values:
@@ -114,7 +116,7 @@ def calibrate(
     if not any(log.wait.any() for log in logs):
         raise ScenarioError(f"{logs[0].path}: no job waited; there is nothing to calibrate to")
     known, given = {} if known is None else known, dict(given or {})
-    denied = [*_denied(given, logs), *_longer_or_wider(given, logs)]
+    denied = [*_unnamed(given, logs), *_denied(given, logs), *_longer_or_wider(given, logs)]
     parts = len(logs) if len(logs) > 1 else int(np.ptp(logs[0].submit) // WEEK) + 1
     if parts < FEWEST:
         weeks = "1 week" if parts == 1 else f"{parts} weeks"
@@ -147,7 +149,18 @@ def calibrate(
         logs[0].first,
         logs[0].since,
         logs[0].peak,
+        min(log.promised for log in logs),
     )
+
+
+def _unnamed(given: Mapping[str, Any], logs: Sequence[Log]) -> Iterator[str]:
+    """Queues of the logs that the site does not have."""
+    names = {queue["name"] for queue in given.get(f"{SITE}.queue", ())}
+    others = {name for log in logs for name in log.queues.tolist() if name and name not in names}
+    if names and others:
+        jobs = sum(int(np.isin(log.queues, [*others]).sum()) for log in logs)
+        has = "is no such partition" if len(others) == 1 else "are no such partitions"
+        yield f"there {has} as {', '.join(sorted(others))}, where {counted(jobs, 'job')} of the log waited"
 
 
 def _denied(given: dict[str, Any], logs: Sequence[Log]) -> Iterator[str]:

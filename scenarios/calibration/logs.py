@@ -39,6 +39,7 @@ class Log:
         known: which of all jobs these are.
         size: processors of the site.
         said: whether the log or who calls says so; else it is the most that were in use at once.
+        promised: share of the jobs with a requested time.
         rows: number of each in the trace, from 1.
         first, last: numbers of the jobs that are looked at, None for all.
         since: when the first of them came, s since 1970; None where the log does not say.
@@ -57,6 +58,7 @@ class Log:
     known: Flags
     size: int
     said: bool
+    promised: float
     rows: NDArray[np.int64]
     first: int | None
     last: int | None
@@ -145,12 +147,13 @@ def read_log(
     if widest > size:
         raise ScenarioError(f"{path}: a job has {widest} processors; --nodes {size} is too few")
     estimate = np.array([job.estimate or job.runtime for job in jobs])
+    promised = sum(bool(job.estimate) for job in jobs) / len(jobs)
     users, queues = (np.array([getattr(job, name) or "" for job in jobs]) for name in ("user", "queue"))
     clock = clock_of(logged)
     since = None if clock is None else clock + logged.jobs[(first or 1) - 1].submit
     return Log(
         trace, path, sha256_of(path), columns.submit, columns.wait, columns.runtime, estimate,
-        columns.processors, users, queues, known, size, said, np.array(rows), first, last, since,
+        columns.processors, users, queues, known, size, said, promised, np.array(rows), first, last, since,
     )  # fmt: skip
 
 

@@ -24,6 +24,11 @@ MEANING = {
     ENTRY: "from submission to the queue",
     OVERHEAD: "from taking nodes to the start",
 }
+PROMISED = 0.99  # of the jobs, with a requested time
+GUESSED = (
+    "{:.0f} % of the jobs have no requested time: their run time stands for it. So policies that plan by it "
+    "look better than they are."
+)
 TERMS = (
     "wait/log's: mean wait over that of the log.  start error: mean |start - logged|.",
     "misfit: mean |ln ratio| of mean, quantiles, classes + start error / mean wait.",
@@ -78,6 +83,9 @@ def report_lines(found: Calibration, *, every: bool = False) -> Iterator[str]:
         f"Fitted to {kind} 1 to {found.cut} in {found.runs} replays; "
         f"{kind} {found.cut + 1} to {found.parts} were held back."
     )
+    if refused := len(found.best.refused):
+        yield f"The simulated site refuses {counted(refused, 'job')} of the log: no ratio counts them."
+    yield from wrap(without_times(found), WIDTH)
     if POLICY in found.given:
         yield from _setting(POLICY, "as in slurm.conf")
     for path, value in found.values.items():
@@ -91,10 +99,13 @@ def report_lines(found: Calibration, *, every: bool = False) -> Iterator[str]:
         yield from (_table_line(part, row) for row in some)
     yield from TERMS
     yield from wrap(_verdict(found, kind), WIDTH)
-    if refused := len(found.best.refused):
-        yield f"The simulated site refuses {counted(refused, 'job')} of the log: no ratio counts them."
     if every:
         yield from _details(found)
+
+
+def without_times(found: Calibration) -> str:
+    """What it means that jobs have no requested time; empty if nearly all have one."""
+    return "" if found.promised >= PROMISED else GUESSED.format(100 * (1 - found.promised))
 
 
 def _setting(path: str, value: Any) -> Iterator[str]:

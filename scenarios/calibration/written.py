@@ -13,7 +13,7 @@ from gridtune.plain_text import escaped
 from gridtune.scenarios.calibration.fit import Calibration
 from gridtune.scenarios.calibration.levers import POLICY, PRIME
 from gridtune.scenarios.calibration.replays import SITE
-from gridtune.scenarios.calibration.report import holds
+from gridtune.scenarios.calibration.report import holds, without_times
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario, shipped_text
 from gridtune.scenarios.errors import ScenarioError
@@ -60,12 +60,13 @@ def scenario_text(found: Calibration, last: int | None = None, *, slurm: bool = 
     policy = document["site"][0]["policy"]
     if isinstance(policy, dict) and "qos" in policy:
         space |= WEIGHT_QOS
-    doubt = DOUBT.format(found.best.fitted.ratio, found.tested.ratio)
+    doubts = [] if holds(found) else [DOUBT.format(found.best.fitted.ratio, found.tested.ratio)]
+    doubts += filter(None, [without_times(found)])
     lines = [
         "[search]",
         f"objectives = {toml(list(OBJECTIVES))}",
         f"replications = {REPLICATIONS}",
-        *([] if holds(found) else [f"caveat = {toml(doubt)}"]),
+        *([f"caveat = {toml(' '.join(doubts))}"] if doubts else []),
     ]
     held = _holding(space, document)
     lines += ["", "[search.space]", *(f"{toml(path)} = {toml(one)}" for path, one in held.items())]

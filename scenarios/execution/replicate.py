@@ -114,6 +114,8 @@ class Summary:
         mean = sum(values) / len(values)
         if len(values) == 1 or not isfinite(mean):
             return cls(mean, None, tuple(values), unit)
+        if min(values) == max(values):  # a mean may be rounded
+            return cls(mean, 0.0, tuple(values), unit)
         variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
         return cls(mean, sqrt(variance / len(values)), tuple(values), unit)
 
