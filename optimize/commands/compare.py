@@ -124,6 +124,9 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
             row.change.metric.name not in MAIN, not row.told, not row.harm, -row.change.relative
         )
     )  # fmt: skip
+    equal = len(rows) - len(changed)
+    if not every:
+        changed = list({_same(row): row for row in reversed(changed)}.values())[::-1]
     sentences = [REPEATED] * made.repeated
     if jobs := made.jobs:
         sentences.append(
@@ -134,6 +137,7 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
     if changed and all(row.change.difference.half is None for row in changed):
         ways = [row.better for row in changed]
         counts = f"{ways.count(True)} better, {ways.count(False)} worse in {names[1]}"
+        counts += f", {ways.count(None)} neither" * (None in ways)
         said = f"{len(changed)} of {total} differ ({counts}); one run of each cannot say which by chance."
     if made.missing:
         sentences.append(f"Not compared, as some runs have no finite value: {listed(made.missing, MOST)}.")
@@ -154,7 +158,7 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
         worse = sum(row.harm for row in changed[count:])
         bad = f" ({worse} for the worse by over a tenth)" if worse else ""
         rest = [f"{len(changed) - count} more changes{bad}"] * (count < len(changed))
-        rest += [f"{len(rows) - len(changed)} equal"] * (len(changed) < len(rows))
+        rest += [f"{equal} equal"] * bool(equal)
         foot += [f"Not listed: {' and '.join(rest)} (--all)."] if rest else []
     table = text_table(titles, cells[:count], width)
     return "\n".join([*head, "", table, *wrapped(foot, width)]) + "\n"
@@ -175,6 +179,14 @@ def basis(made: Comparison, names: Sequence[str]) -> str:
     if any("±" in _difference(row.change) for row in made.rows):
         text += "; ±: half of the 95 % interval; without a verdict behind ± not significant"
     return f"{text}. {OWN_RUNS}" if made.kind == "studies" else f"{text}."
+
+
+def _same(row: Row) -> tuple[str, ...]:
+    """What rows share that tell one thing under two names; counts may be equal by chance."""
+    one = row.change
+    if one.start.is_integer() and one.to.is_integer():
+        return row.of, one.metric.name
+    return row.of, one.metric.unit, f"{one.start:.9g}", f"{one.to:.9g}"
 
 
 def _cells(row: Row) -> list[str]:
