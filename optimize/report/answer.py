@@ -18,7 +18,6 @@ from gridtune.optimize.report.frame import Row, rows
 from gridtune.optimize.report.numbers import NOT_SIGNIFICANT, UNKNOWN, metric_label, plain
 from gridtune.optimize.report.recommended import (
     GUARDS,
-    all_harms,
     change_groups,
     harms_text,
     infeasible,
@@ -29,6 +28,7 @@ from gridtune.plain_text import argument, counted, escaped
 from gridtune.scenarios.results.text import LINES, Styled, text_table, wrapped
 
 TITLE = 14  # letters in a line of a column's title
+HARMS = 5  # of each recommendation that are named, at most
 FEW = 5  # changes: so many are named, however little room there is
 MAIN = "(large effect alone)"  # behind a change
 WORSE = "!"  # behind a change for the worse
@@ -47,7 +47,7 @@ def answer(
     if advice := front.archive.recommendations:
         table = comparison_table(front, width).splitlines()
         titled = all(any(one.title in line for line in table) for one in advice)
-        whole = [line for one in advice for line in wrapped(harms_text(one), width)]
+        whole = [line for one in advice for line in wrapped(harms_text(one, HARMS), width)]
         for shown in (len(steps), 2):  # harm comes before what to type
             bottom = wrapped([*remarks, *steps[:shown]], width)
             room = LINES - len(top) - len(table) - len(bottom) - 4
@@ -147,8 +147,7 @@ def _fitted(advice: Sequence[Recommendation], room: int, width: int, titled: boo
     The longest are shortened first; what room that leaves over is filled, by harm first.
     """
     blocks = [
-        _shorter(wrapped(harms_text(one, most), width) for most in range(len(all_harms(one)) or 1, 0, -1))
-        for one in advice
+        _shorter(wrapped(harms_text(one, most), width) for most in range(HARMS, 0, -1)) for one in advice
     ]
     blocks += [_shapes(one, width, titled) for one in advice]
     left = [list(shapes) for shapes in blocks]  # the first is shown

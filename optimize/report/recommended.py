@@ -160,7 +160,7 @@ def harms_text(one: Recommendation, most: int | None = None) -> list[str]:
     """All harm of a recommendation, a line each: the usual, that of some runs, that under a higher load.
 
     Of more than `most` the others are counted. First come the longest waits (`FIRST`), then those of which
-    nothing like them was named: of the same line, or the same class of jobs.
+    nothing like them was named: of the same line, and the same class of jobs or quantity.
     """
     found = all_harms(one)
     if not found:
@@ -174,7 +174,7 @@ def harms_text(one: Recommendation, most: int | None = None) -> list[str]:
     every = [(where, harm) for where, some in groups.items() for harm in some]
     kinds: dict[tuple[str, str], Harm] = {}
     for where, harm in every:
-        kinds.setdefault((where, harm.metric.partition(".")[2] or harm.metric), harm)
+        kinds.setdefault((where, harm.metric.partition(".")[2] or harm.metric.partition("_")[0]), harm)
     usual = groups["by over 10 %"]
     longest = [harm for name in FIRST for harm in usual if harm.metric == name]
     heads = [some[0] for some in groups.values() if some]
