@@ -296,3 +296,43 @@ def test_configurations_that_were_run_once_are_not_exact_where_nothing_like_them
     spread = found.draws[:, :, 1].std(axis=0)
     assert not np.ptp(found.draws[:, :3, 1], axis=0).any(), "between two that are exact, one is as exact"
     assert spread[3:] == pytest.approx((np.arange(2, 11) - 1) / 2, rel=0.1)
+
+
+def stepped(check, monkeypatch, step):
+    """How often 95 % intervals hold where the truth jumps in the middle; most configurations run once."""
+    if not check:
+        monkeypatch.setattr(gaussian_process, "too_sure", lambda *_: 1.0)
+    covered = []
+    for seed in range(12):
+        rng = np.random.default_rng([11, seed])
+        known = [{"x": float(x), "y": float(y)} for x, y in rng.uniform(0, 1, (40, 2))]
+        true = np.array(
+            [0.5 * step * (one["x"] > 0.5) - (1 - step) * one["x"] + 0.3 * one["y"] for one in known]
+        )
+        values = np.full((40, 1, 3), np.nan)
+        values[:, 0, 0] = true + rng.normal(0, 0.1, 40)
+        values[:8, 0, 1:] = true[:8, None] + rng.normal(0, 0.1, (8, 2))
+        found = fit(values, known)
+        gaps = found.draws[:, :, 0] - found.draws[:, :1, 0]
+        low, high = np.quantile(gaps, (0.025, 0.975), axis=0)
+        covered.append(((low <= true - true[0]) & (true - true[0] <= high))[1:])
+    return np.mean(covered)
+
+
+def test_where_means_jump_the_model_is_less_sure(monkeypatch):
+    smooth = stepped(True, monkeypatch, 0.0)
+    jumps = stepped(True, monkeypatch, 1.0)
+    assert smooth == pytest.approx(stepped(False, monkeypatch, 0.0), abs=0.02)
+    assert jumps > stepped(False, monkeypatch, 1.0) + 0.01
+
+
+def test_a_gaussian_process_is_too_sure_by_the_errors_of_predicting_each_value_from_the_others():
+    rng = np.random.default_rng(12)
+    root = rng.normal(size=(300, 300)) / 10
+    covariance = root @ root.T + np.eye(300)
+    values = np.linalg.cholesky(covariance) @ rng.normal(size=300)
+    some = range(0, 300, 2)
+    assert gaussian_process.too_sure(covariance, 3 * values, some) == pytest.approx(3, rel=0.15)
+    assert gaussian_process.too_sure(covariance, values / 3, some) == 1.0
+    one = np.array([[1.0, 0.6], [0.6, 1.0]])  # the first by the second: 0.6 * 2, variance 0.64
+    assert gaussian_process.too_sure(one, np.array([4.0, 2.0]), [0]) == pytest.approx((4 - 1.2) / 0.8)

@@ -266,17 +266,31 @@ def _objective(
         cover[apart, apart] += VAGUE * (1.0 + float(np.ptp(observed)) ** 2)
     gain, left = conditioned(cover + around, cover, cover)
     means = prior.mean + gain @ (observed - prior.mean)
+    wider = too_sure(cover + around, observed - prior.mean, alike)
     if size <= unit:  # noise that is less than a tie is none, as far as repeated configurations reach
         unseen = _beyond(plain, seen) / (2 * size)  # whose 95 % reach so far
         off = rng.normal(size=(draws, len(means))) * unseen
         again = means + rng.normal(size=(REPLAYS, len(means))) * unseen
     else:
         least = LEAST_VARIANCE * float(np.diag(cover)[alike].mean())
-        off = sampled(left, least, draws, rng)
+        off = wider * sampled(left, least, draws, rng)
         anew = means + sampled(around, least, REPLAYS, rng)
         again = prior.mean + (anew - prior.mean) @ gain.T
     replays = again[:, None] + off[:REPLAYED]
     return means * size, (means + off) * size, replays * size, unit, freedom, 0.0
+
+
+def too_sure(covariance: Array, values: Array, which: Sequence[int]) -> float:
+    """How many times too small the errors are that a Gaussian process expects; 1 if it is not too sure.
+
+    Each of the values at `which` is predicted by all others: how far off that is, in expected errors (root
+    of the mean square). It is too sure where means jump, such as beyond a threshold.
+
+    Source: C. Rasmussen and C. Williams, Gaussian Processes for Machine Learning, 2006, equation 5.12.
+    """
+    precision = np.linalg.inv(covariance)
+    apart = (precision @ values / np.sqrt(np.diag(precision)))[list(which)]
+    return max(1.0, float(np.sqrt((apart**2).mean())))
 
 
 def _beyond(means: Array, seen: Array) -> Array:

@@ -6,7 +6,7 @@
 The truth is 200 new runs of a configuration and of the baseline, paired. A search *could* recommend something
 if a configuration with validation runs is better there in an objective, by more than 5 % of the baseline's
 value, significantly both there and by the paired t-test of its validation runs, and nothing forbids it: no
-objective may be significantly worse, by more than half, and constraints hold.
+objective may be significantly worse there, by more than half; constraints hold, and no class of jobs fails.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from gridtune.optimize import search as loop
-from gridtune.optimize.front.changes import Change, bearable, change, changes
+from gridtune.optimize.front.changes import Change, change, changes
 from gridtune.optimize.front.front import front, keeps
 from gridtune.optimize.records.evaluations import Objective, Value
+from gridtune.optimize.replication.guards import failing
 from gridtune.scenarios import load
 from gridtune.scenarios.execution.replicate import Task, metrics_of
 from tests.benchmarks.rows import add_missing, rows_of, seeds_in
@@ -62,13 +63,13 @@ def measured(name: str, budget: int, seed: int) -> dict[str, Any]:
     for one in found.members:
         if not one.validated or not keeps(one, archive.constraints) or one.number == baseline.number:
             continue
-        if not bearable(found, one):
-            continue
         to = {metric: estimate.values for metric, estimate in one.validated.items()}
         seen = {c.metric.name for c in changes(archive.objectives, start, to) if c.better and c.beyond_noise}
-        if seen and any(
-            better(c) and c.metric.name in seen for c in true_changes(name, one.values, archive.objectives)
-        ):
+        if not seen or failing(one.metrics, baseline.metrics):
+            continue
+        true = true_changes(name, one.values, archive.objectives)
+        forbidden = any(found.unbearable(c) for c in true)
+        if not forbidden and any(better(c) and c.metric.name in seen for c in true):
             row["missed"].append(one.number)
     return row
 
