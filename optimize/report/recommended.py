@@ -69,10 +69,9 @@ def why_none(front: Front) -> str:
         return f"The baseline failed{why}, so nothing could be compared with it. Choose from the front."
     if archive.standing is None:
         return "The study has no baseline to compare with, so nothing is recommended. Choose from the front."
-    if len(archive.evaluations) == 1 and archive.failed:
-        return "Every configuration but the baseline failed, so nothing was compared: mend the search space."
     if len(archive.evaluations) == 1:
-        return f"Only the baseline was evaluated before the search ended. {LONGER}."
+        only = "Every configuration but the baseline failed, so nothing was compared: mend the search space."
+        return only if archive.failed else f"Only the baseline was evaluated before the search ended. {LONGER}."
     if max(one.replications + one.validation_replications for one in archive.evaluations) == 1:
         return (
             "Every configuration was run once, so noise cannot be estimated. "
