@@ -196,6 +196,18 @@ def test_the_answer_fits_with_harm_of_every_kind_and_names_the_first(found, kind
         assert said.count("queue 1" if kind else "queue 0") == 3, said
 
 
+def test_harm_has_the_room_of_two_commands(found):
+    every = tuple(Harm(f"waited_p95.queue-{k}", "s", 100.0, 900.0) for k in range(5))
+    (first, *_) = found.archive.recommendations
+    few = tuple(ParameterChange(f"sed.parameter_{k}", k, k + 1) for k in range(5))
+    for harms in (every[:1], every):
+        both = tuple(replace(first, letter=letter, harms=harms, changes=few) for letter in "AB")
+        some = replace(found, archive=replace(found.archive, recommendations=both))
+        said = answer(some, 80, study="results/x", seconds=1.0)
+        assert ("Pareto front (" in said) == (harms != every), said
+        assert "export-diff A" in said
+
+
 def test_where_a_comparison_is_too_wide_titles_give_way_first_then_values(found):
     (first, *_) = found.archive.recommendations
     (row,) = [row for row in rows(found) if row.name == first.letter]

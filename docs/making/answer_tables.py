@@ -1,26 +1,11 @@
-"""Tables of docs/answers.md: what searches print, and whether their recommendations hold on new seeds."""
+"""The table of docs/answers.md: whether recommendations of searches hold on new seeds."""
 
 from __future__ import annotations
 
-import re
 from statistics import median
 from typing import Any
 
-SHOWN = ("batch/replay",)  # one with harms
 PARTS = {"told": "true", "much told": "much"}
-TAKEN = re.compile(r"(?<= runs), (\d+ min )?\d+ s")  # differs from machine to machine
-
-
-def texts(rows: list[dict[str, Any]]) -> str:
-    """Some answers of the first seed, as they were printed, without the time that the search took."""
-    parts = []
-    for row in rows:
-        if row["seed"] == 1 and row["search"] in SHOWN:
-            log = " --set workload.log.trace=KTH-SP2-1996-2.1-cln.swf.gz" * (row["search"] == "batch/replay")
-            words = " ".join(["gridtune search", row["search"], *row["words"]])
-            text = TAKEN.sub("", row["text"].strip())
-            parts.append(f"```\n$ {words}{log} --seed 1 --out found\n\n{text}\n```")
-    return "\n\n".join(parts)
 
 
 def held(rows: list[dict[str, Any]]) -> str:

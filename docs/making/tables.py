@@ -101,7 +101,6 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "method-details.md": {"inference": inference.table, "estimates": estimates.told},
     "samplers.md": {"search_quality": search_quality.table},
     "answers.md": {
-        "answers": answer_tables.texts,
         "answers held": answer_tables.held,
         "recommended": recommended.table,
     },

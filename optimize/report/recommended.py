@@ -71,7 +71,9 @@ def why_none(front: Front) -> str:
         return "The study has no baseline to compare with, so nothing is recommended. Choose from the front."
     if len(archive.evaluations) == 1:
         only = "Every configuration but the baseline failed, so nothing was compared: mend the search space."
-        return only if archive.failed else f"Only the baseline was evaluated before the search ended. {LONGER}."
+        return (
+            only if archive.failed else f"Only the baseline was evaluated before the search ended. {LONGER}."
+        )
     if max(one.replications + one.validation_replications for one in archive.evaluations) == 1:
         return (
             "Every configuration was run once, so noise cannot be estimated. "
