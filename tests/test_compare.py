@@ -289,16 +289,17 @@ def test_what_stands_under_two_names_is_listed_once():
         return Row(compared(Objective(name, "minimize", "s"), (before,), (after,), common=True))
 
     rows = [
-        row("waited_max", 10.5, 20.25),
-        row("waiting_max", 10.5, 20.25),
+        row("waiting_mean", 10.5, 20.25),
+        row("o", 10.0, 100.0),
+        row("waiting_mean.all", 10.5, 20.25),
         row("m", 1.0, 2.0),
         row("n", 1.0, 2.0),
     ]
     made = Comparison("a", "b", "runs", "", rows)
     words = compare_text(made, 80)
-    assert words.startswith("3 of 4 quantities differ (0 better, 3 worse in b)"), (
-        "counts may be equal by chance"
-    )
+    assert words.startswith("5 of 5 quantities differ (0 better, 5 worse in b)")
+    listed = [line.split()[0] for line in words.splitlines() if line.endswith("worse?")]
+    assert listed == ["waiting", "o", "m", "n"], "main metrics first; counts may be equal by chance"
     assert len(re.findall("10.5", words)) == 1
     assert len(re.findall("10.5", compare_text(made, 80, every=True))) == 2
 

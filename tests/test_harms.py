@@ -57,13 +57,31 @@ def test_a_wait_that_grows_by_factors_is_told_among_many_metrics_that_do_not():
     assert "global_wait_mean" in [one.metric for one in harms(baseline, changed, ())]
 
 
-def test_noise_is_seldom_told_as_harm():
+@pytest.mark.parametrize("spread", [0.07, 0.15, 0.5])
+def test_noise_is_seldom_told_as_harm(spread):
     draw = np.random.default_rng(3).lognormal
     names = [f"waited_p95.queue-{k}" for k in range(40)]
-    sides = [[{name: draw(3, 0.5, 6).tolist() for name in names} for _ in range(200)] for _ in range(2)]
-    assert sum(bool(harms(*pair, ())) for pair in zip(*sides, strict=True)) < 40, (
-        "a tenth of 200 answers, as a rule"
+    sides = [[{name: draw(3, spread, 6).tolist() for name in names} for _ in range(200)] for _ in range(2)]
+    assert sum(bool(harms(*pair, ())) for pair in zip(*sides, strict=True)) < 40, "a fifth of 200 answers"
+
+
+def test_a_mean_that_is_worse_is_told_though_most_replications_or_the_ratios_are_not():
+    heavy, light = np.array([1000.0, 10.0])[:, None] * (1 + NOISE[:6] / 50)
+    before, after = np.r_[heavy, light].tolist(), np.r_[1.5 * heavy, 0.3 * light].tolist()
+    assert told("waiting_mean.optional", before, after) == ["waiting_mean.optional"]
+    tiny = [*(140 + NOISE[:11]), 0.0001]
+    assert told("waited_max", [*(100 + NOISE[:11]), 0.01], tiny) == ["waited_max"]
+    assert told("waited_max", [1000.0, 10.0, 10.0, 10.0], [900.0, 20.0, 20.0, 20.0]) == [], (
+        "its mean is better"
     )
+
+
+def test_what_is_missing_in_some_replications_hides_no_harm():
+    before, whole = runs(killed=100.0, waited_max=100.0), runs(killed=100.0, waited_max=200.0)
+    sparse = runs(killed=400.0)
+    assert worse_off(before, whole, sparse, ()), "nobody of a class waited"
+    sparse["killed"][3] = nan
+    assert worse_off(before, whole, sparse, ())
 
 
 def test_what_is_worse_in_a_tenth_of_the_replications_is_told_with_their_share():

@@ -188,7 +188,11 @@ def test_the_answer_fits_with_harm_of_every_kind_and_names_the_first(found, kind
     harms = (replace(every[0], **kind), *every[1:], *last)
     some = tuple(replace(found.archive.recommendations[0], letter=letter, harms=harms) for letter in "ABC")
     many = replace(found, archive=replace(found.archive, recommendations=some))
-    for advice in (some, [replace(one, changes=one.changes[:1]) for one in some]):
+    five = tuple(ParameterChange(f"site.orsay.vres.parameter_{k}", k, k + 1) for k in range(5))
+    for advice in (
+        some,
+        *([replace(one, changes=each) for one in some] for each in (some[0].changes[:1], five)),
+    ):
         object.__setattr__(many.archive, "recommendations", tuple(advice))
         said = answer(many, 80, study="results/x", seconds=1.0)
         assert len(said.splitlines()) <= 24, said
@@ -415,14 +419,14 @@ def test_a_recommendation_tells_its_changes_in_a_line_each(found):
     assert len(lines) == 1 + len(change_groups(first.changes))
     assert lines[0] == f"  A  {first.title}"
     many = tuple(ParameterChange(f"sed.parameter_{k}", k, k + 1) for k in range(6))
-    shapes = _shapes(replace(first, changes=many[:5]), 80, titled=True)
+    shapes = _shapes(replace(first, changes=many[:5]), 80, titled=True, alone=True)
     assert [len(one) for one in shapes] == [5, 2], "five are all named"
     running = shapes[1]
     assert running[:2] == [
         "  A  sed.parameter_0 0 -> 1; sed.parameter_1 1 -> 2; sed.parameter_2 2 -> 3;",
         "       sed.parameter_3 3 -> 4; sed.parameter_4 4 -> 5",
     ]
-    shapes = _shapes(replace(first, changes=many), 80, titled=True)
+    shapes = _shapes(replace(first, changes=many), 80, titled=True, alone=True)
     assert shapes[-1] == ["  A  sed.parameter_0 0 -> 1; sed.parameter_1 1 -> 2; and 4 more changes"]
 
 

@@ -125,8 +125,6 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
         )
     )  # fmt: skip
     equal = len(rows) - len(changed)
-    if not every:
-        changed = list({_same(row): row for row in reversed(changed)}.values())[::-1]
     sentences = [REPEATED] * made.repeated
     if jobs := made.jobs:
         sentences.append(
@@ -144,7 +142,10 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
     head = wrapped([*sentences, said], width)
     if not changed and not every:
         return "\n".join([*head, f"Nothing {'else ' if made.missing else ''}changes."]) + "\n"
-    titles = ["", *names, "difference", ""]
+    titles, first = ["", *names, "difference", ""], dict[tuple[str, ...], Row]()
+    for row in changed:
+        first.setdefault(_same(row), row)
+    changed = list(first.values())
     cells = list(map(_cells, rows if every else changed))
     # Names go on in lines of their own, where these would make the table too wide.
     others = [max(map(len, column)) + GAP for column in list(zip(titles, *cells, strict=True))[1:]]

@@ -266,13 +266,13 @@ def _objective(
         cover[apart, apart] += VAGUE * (1.0 + float(np.ptp(observed)) ** 2)
     gain, left = conditioned(cover + around, cover, cover)
     means = prior.mean + gain @ (observed - prior.mean)
-    wider = too_sure(cover + around, observed - prior.mean, alike)
     if size <= unit:  # noise that is less than a tie is none, as far as repeated configurations reach
         unseen = _beyond(plain, seen) / (2 * size)  # whose 95 % reach so far
         off = rng.normal(size=(draws, len(means))) * unseen
         again = means + rng.normal(size=(REPLAYS, len(means))) * unseen
     else:
         least = LEAST_VARIANCE * float(np.diag(cover)[alike].mean())
+        wider = too_sure(cover + around, observed - prior.mean, alike)
         off = wider * sampled(left, least, draws, rng)
         anew = means + sampled(around, least, REPLAYS, rng)
         again = prior.mean + (anew - prior.mean) @ gain.T

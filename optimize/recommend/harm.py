@@ -11,7 +11,7 @@ from scipy.stats import false_discovery_control
 
 from gridtune.model.metrics.registry import Definition, definition
 from gridtune.optimize.front.changes import Runs
-from gridtune.optimize.records.difference import difference
+from gridtune.optimize.records.difference import Difference, difference
 from gridtune.optimize.records.evaluations import EXCESS_WAIT
 from gridtune.optimize.records.recommendation import LEAST_HARM, Harm, much
 from gridtune.optimize.replication.guards import DELAYED, waits_beyond
@@ -23,7 +23,7 @@ SATISFACTION = {"unfairness", "unfairness_jain", "unfairness_spread"}  # no harm
 SILENT = {"excess", "cancelled", "log"}  # what guards measure, users withdraw, or is told without logarithm
 MUCH = 1.5  # times another harm
 MOST = 10.0  # times: what is worse by more counts no more
-RATE = 0.05  # false discovery rate
+RATE = 0.2  # false discovery rate: a warning too many costs less than one too few
 SOME, FEWEST = 0.1, 2  # share and number of replications: what is worse in fewer is not reported
 UNHAPPY = "unhappy_users"
 WATCHED = {  # words of a metric's name: how users and their work fare, not what it costs a middleware
@@ -38,8 +38,8 @@ def harms(baseline: Runs, changed: Runs, objectives: Collection[str]) -> tuple[H
     """Metrics that get worse by more than a tenth of the baseline's mean, significantly.
 
     Failures of what is owed come first, then work that is not done, then times, then unfairness; of each the
-    worst first. Paired t-tests, of ratios where all values are positive, tell them from noise. Many metrics
-    are compared: the tests of those that are worse by a tenth keep the false discovery rate of `RATE`.
+    worst first. Paired t-tests of differences and of ratios tell them from noise. Many metrics are compared:
+    the tests keep the false discovery rate of `RATE`.
 
     Both sides are of the same replications; pairs that are not finite do not count. `objectives` are told
     anyway.
@@ -57,27 +57,27 @@ def harms(baseline: Runs, changed: Runs, objectives: Collection[str]) -> tuple[H
         known = None if name in told else _watched(name)
         both = zip(before, changed.get(name, ()), strict=False)
         pairs = [pair for pair in both if all(map(isfinite, pair))]
-        if known is None or len(pairs) < (
-            1 if len(before) == 1 else 2
-        ):  # one is all of a scenario without noise
+        fewest = min(len(before), 2)  # one replication is all that a scenario without noise needs
+        if known is None or not pairs or len(pairs) < fewest:
             continue
         first, second = zip(*pairs, strict=True)
-        start, gap = sum(first) / len(first), difference(second, first).mean
-        if _worse(known, gap) and much(start, gap):
-            found.append(Harm(name, known.unit, start, start + gap))
-            doubts.append(_doubt(first, second, known))
+        start, gap = sum(first) / len(first), difference(second, first)
+        doubt = _doubt(gap, known)
+        if doubt < 1 and min(*first, *second) > 0:  # as a rule, waits grow by factors
+            ratio = difference([log(value) for value in second], [log(value) for value in first])
+            doubt = min(2 * doubt, 2 * _doubt(ratio, known), 1.0)
+        doubts.append(doubt)
+        found.append(Harm(name, known.unit, start, start + gap.mean))
     certain = false_discovery_control(doubts) <= RATE if found else ()
-    return _told([one for one, sure in zip(found, certain, strict=True) if sure])
+    sure = [one for one, told in zip(found, certain, strict=True) if told]
+    return _told([one for one in sure if much(one.baseline, one.mean - one.baseline)])
 
 
-def _doubt(before: Sequence[float], after: Sequence[float], known: Definition) -> float:
-    """One-sided p-value of a metric that gets worse; 0 of a single pair."""
-    if min(*before, *after) > 0:  # waits grow by factors
-        before, after = ([log(value) for value in side] for side in (before, after))
-    gap = difference(after, before)
-    if gap.p_value is None:
-        return 0.0
-    return gap.p_value / 2 if _worse(known, gap.mean) else 1.0
+def _doubt(gap: Difference, known: Definition) -> float:
+    """One-sided p-value of a metric that gets worse; 0 of a single pair, 1 of one that gets better."""
+    if not _worse(known, gap.mean):
+        return 1.0
+    return 0.0 if gap.p_value is None else gap.p_value / 2
 
 
 def harms_of_replay(
@@ -147,10 +147,16 @@ def worse_off(baseline: Runs, whole: Runs, sparse: Runs, objectives: Collection[
     if not found or any(_owed(one.metric) for one in found):
         return bool(found)
     every = {one.metric for side in (whole, sparse) for one in harms(baseline, side, objectives)}
-    start, before, after = (
-        {name: side[name] for name in every} for side in map(means_of, (baseline, whole, sparse))
-    )
+    sides = baseline, whole, sparse
+    finite = {name: _finite(*(side.get(name, ()) for side in sides)) for name in every}
+    start, before, after = ({name: fmean(each[k]) for name, each in finite.items() if each} for k in range(3))
     return _all(start, after) > _all(start, before) + log(MUCH)
+
+
+def _finite(*sides: Sequence[float]) -> list[tuple[float, ...]]:
+    """The values of each side in the replications in which all are finite; nothing if there is none."""
+    rows = [row for row in zip(*sides, strict=False) if all(map(isfinite, row))]
+    return list(zip(*rows, strict=True))
 
 
 def _all(baseline: Mapping[str, float], changed: Mapping[str, float]) -> float:

@@ -126,7 +126,7 @@ class Recommender:
         if start is None:
             return None
         stands = part is not None
-        if part is not None and whole is not None:
+        if part is not None and whole is not None and sparse != values:
             kept = self._elimination.kept(part, whole, start)
             stands = kept >= CONFIRMED and not self._replays.worse(sparse, values)
         made = self._borne_out(candidate, part, start, tests) if part and stands else None

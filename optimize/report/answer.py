@@ -29,7 +29,7 @@ from gridtune.scenarios.results.text import LINES, Styled, text_table, wrapped
 
 TITLE = 14  # letters in a line of a column's title
 HARMS = 5  # of each recommendation that are named, at most
-FEW = 5  # changes: so many are named, however little room there is
+FEW = 5  # changes of a single recommendation: so many are named, however little room there is
 MAIN = "(large effect alone)"  # behind a change
 WORSE = "!"  # behind a change for the worse
 
@@ -149,7 +149,7 @@ def _fitted(advice: Sequence[Recommendation], room: int, width: int, titled: boo
     blocks = [
         _shorter(wrapped(harms_text(one, most), width) for most in range(HARMS, 0, -1)) for one in advice
     ]
-    blocks += [_shapes(one, width, titled) for one in advice]
+    blocks += [_shapes(one, width, titled, alone=len(advice) == 1) for one in advice]
     left = [list(shapes) for shapes in blocks]  # the first is shown
 
     def spare() -> int:
@@ -169,8 +169,11 @@ def changes_text(one: Recommendation, width: int) -> list[str]:
     return _shapes(one, width, titled=False)[0]
 
 
-def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:
-    """What it changes, below its title unless `titled` elsewhere: in lines, in running text, then in part."""
+def _shapes(one: Recommendation, width: int, titled: bool, *, alone: bool = False) -> list[list[str]]:
+    """What it changes, below its title unless `titled` elsewhere: in lines, in running text, then in part.
+
+    Of one `alone` that changes few, not in part.
+    """
     groups = change_groups(one.changes)
     wide = max(map(len, groups), default=0)
     lines = [] if groups else ["nothing: keep the baseline"]
@@ -180,7 +183,7 @@ def _shapes(one: Recommendation, width: int, titled: bool) -> list[list[str]]:
         lines.append(f"{path:<{wide}}  {told}{f'  {MAIN}' if is_main(group) else ''}")
     running = [" ".join(line.split()) for line in lines]
     shapes = [lines if titled else [one.title, *lines], ["; ".join(running)]]
-    for shown in range(len(running) - 1, 0, -1) if len(running) > FEW else ():
+    for shown in () if alone and len(running) <= FEW else range(len(running) - 1, 0, -1):
         more = f"and {counted(len(running) - shown, 'more change')}"
         shapes.append(["; ".join([*running[:shown], more])])
     texts = (wrapped((f"     {line}" for line in shape), width) for shape in shapes)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gridtune.plain_text import counted
+from gridtune.plain_text import counted, listed
 from gridtune.scenarios.calibration.levers import KEPT, POLICY, search
 from gridtune.scenarios.calibration.logs import Log, read_log
 from gridtune.scenarios.calibration.replays import SITE, Replays, Tried, Values, of_size
@@ -20,6 +20,7 @@ from gridtune.scenarios.results.amounts import human
 FEWEST = 4  # weeks of a log, or logs
 FITTED = 2 / 3  # of the log by which settings are chosen; the rest judges them
 USUAL = "20 to 80 replays"  # seen with real logs
+NAMED = 3  # queues
 ENOUGH = 30_000  # jobs by which settings are compared; of a longer log the busiest weeks are taken
 
 
@@ -159,8 +160,8 @@ def _unnamed(given: Mapping[str, Any], logs: Sequence[Log]) -> Iterator[str]:
     others = {name for log in logs for name in log.queues.tolist() if name and name not in names}
     if names and others:
         jobs = sum(int(np.isin(log.queues, [*others]).sum()) for log in logs)
-        has = "is no such partition" if len(others) == 1 else "are no such partitions"
-        yield f"there {has} as {', '.join(sorted(others))}, where {counted(jobs, 'job')} of the log waited"
+        some = listed(sorted(others), NAMED)
+        yield f"no partition {some}, to which {counted(jobs, 'job')} of the log were submitted"
 
 
 def _denied(given: dict[str, Any], logs: Sequence[Log]) -> Iterator[str]:

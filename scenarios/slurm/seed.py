@@ -76,7 +76,7 @@ def _policy(conf: SlurmConf, qos: Mapping[str, float]) -> dict[str, Any]:
         made |= {name: weight * scale for name, weight in weights.items() if weight or name == "weight_age"}
         if "weight_qos" in made:
             made["qos"] = dict(qos)
-        made["max_age"] = seconds(option("prioritymaxage", "7-0"))
+        made["max_age"] = min(seconds(option("prioritymaxage", "7-0")), NO_DECAY)
         if option("priorityfavorsmall", "no").lower() in ("yes", "true", "1"):
             made["favour"] = "small"
         if "weight_fairshare" in made:
@@ -96,7 +96,7 @@ def _policy(conf: SlurmConf, qos: Mapping[str, float]) -> dict[str, Any]:
 def _fair_share(conf: SlurmConf) -> Iterator[tuple[str, Any]]:
     option = conf.options.get
     half_life = seconds(option("prioritydecayhalflife", "7-0"))
-    yield "half_life", half_life or NO_DECAY
+    yield "half_life", min(half_life or NO_DECAY, NO_DECAY)
     yield "by", "account"
     if "NO_FAIR_TREE" in option("priorityflags", "").upper():
         yield "algorithm", "classic"

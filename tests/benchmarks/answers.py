@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from math import inf
 from pathlib import Path
 from statistics import fmean
@@ -27,6 +28,7 @@ import gridtune as gt
 from gridtune.model.metrics.registry import Direction, definition
 from gridtune.optimize.front.changes import change
 from gridtune.optimize.recommend.harm import harms, harms_of_replay, ratio
+from gridtune.optimize.records.difference import difference
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.guards import OF_USER, delayed
 from gridtune.optimize.runs.evaluator import with_users
@@ -46,7 +48,8 @@ SEARCHES = {
     "batch/replay": ["--runs", "300", "--set", "workload.log.last=2000"],
 }
 NEW_SEED, REPLICATIONS = 2_000_003, 60
-HALF = 1.5  # times worse
+HALF, SURE = 1.5, 0.05  # times worse; p-value of the paired t-test
+COUNTED = ("true", "told", "much", "much told", "all told", "wrong")
 CHECKS, DRAWS = (6, 12), 100  # replications that confirm a recommendation; how often they are drawn
 
 
@@ -151,7 +154,7 @@ def repeated(
     Returns:
         `again`: of each significant gain, the new over the printed one. `harms`: how many were printed of the
         runs that confirmed it; `harmed`: how many of these are worse by more than a tenth again; `unsaid`:
-        harms of more than half in the new replications, found as a search finds them, printed nowhere.
+        metrics worse by more than half in the new replications (see `truly_worse`), printed nowhere.
     """
     again = {}
     for name, direction in objectives.items():
@@ -163,9 +166,10 @@ def repeated(
     told = {one["metric"] for one in printed["harms"] if not one["replay"] and one["part"] is None}
     means = [({name: fmean(baseline[name])}, {name: fmean(sparse[name])}) for name in told]
     harmed = sum(bool(harms_of_replay(before, after)) for before, after in means)
-    same = [(baseline[one["metric"]], sparse[one["metric"]]) for one in printed["harms"]]
-    new = [one.metric for one in harms(baseline, sparse, objectives) if ratio(one) > HALF]
-    unsaid = [name for name in new if (baseline[name], sparse[name]) not in same]
+    same = {values_of(one["metric"], baseline, sparse) for one in printed["harms"]}
+    new = {same for same, times in truly_worse(objectives, baseline, sparse).items() if times > HALF}
+    names = {values_of(name, baseline, sparse): name for name in reversed(baseline)}
+    unsaid = sorted(names[one] for one in new - same)
     return {"again": again, "harms": len(told), "harmed": harmed, "unsaid": unsaid}
 
 
@@ -178,24 +182,48 @@ def checked(
     """What checks of `count` of the new replications, drawn at random, tell of what is worse in all of them.
 
     Returns:
-        Over all draws: `true`: metrics that are worse by over a tenth in all replications, significantly;
-        `told` of them; `much`: those worse by more than half; `much told` of them; `all told`: what is told;
-        `wrong` of it: what is not worse by a twentieth in all replications.
+        Over all draws from a third of the replications: `true`: metrics that are worse by over a tenth in the
+        others (see `truly_worse`); `told` of them; `much`: those worse by over half; `much told` of them;
+        `all told`: what is told; `wrong` of it: what is not worse by a twentieth there.
     """
-    true = {one.metric: ratio(one) for one in harms(baseline, sparse, objectives)}
-    much = {name for name, times in true.items() if times > HALF}
+    last = range(REPLICATIONS // 3, REPLICATIONS)
+    first, rest = ([chosen(side, part) for side in (baseline, sparse)] for part in (range(last[0]), last))
+    true = truly_worse(objectives, *rest)
+    much = {same for same, times in true.items() if times > HALF}
     draw = np.random.default_rng(count)
     found = Counter[str]()
     for _ in range(DRAWS):
-        some = draw.choice(REPLICATIONS, count, replace=False)
-        sides = ({name: [side[name][k] for k in some] for name in side} for side in (baseline, sparse))
-        told = {one.metric for one in harms(*sides, objectives)}
-        wrong = sum(worse(name, baseline[name], sparse[name]) < 0.05 for name in told)
-        counts = (len(true), len(told & {*true}), len(much), len(told & much), len(told), wrong)
-        found.update(
-            dict(zip(("true", "told", "much", "much told", "all told", "wrong"), counts, strict=True))
-        )
+        some = draw.choice(last[0], count, replace=False).tolist()
+        told = {one.metric for one in harms(*(chosen(side, some) for side in first), objectives)}
+        wrong = sum(worse(name, rest[0][name], rest[1][name]) < 0.05 for name in told)
+        known = {values_of(name, *rest) for name in told}
+        counts = (len(true), len(known & {*true}), len(much), len(known & much), len(told), wrong)
+        found.update(dict(zip(COUNTED, counts, strict=True)))
     return {"replications": count, **found}
+
+
+def chosen(side: dict[str, list[float]], replications: Iterable[int]) -> dict[str, list[float]]:
+    """The values of some replications."""
+    which = list(replications)
+    return {name: [values[k] for k in which] for name, values in side.items()}
+
+
+def values_of(name: str, *sides: dict[str, list[float]]) -> tuple[str, ...]:
+    """What metrics of two names share if they are the same."""
+    return tuple(f"{value:.9g}" for side in sides for value in side[name])
+
+
+def truly_worse(
+    objectives: dict[str, Direction], baseline: dict[str, list[float]], sparse: dict[str, list[float]]
+) -> dict[tuple[str, ...], float]:
+    """How many times worse each metric is, by its values, if by over a tenth and by a plain paired t-test."""
+    means = ({name: fmean(values) for name, values in side.items()} for side in (baseline, sparse))
+    found = {}
+    for one in harms_of_replay(*means):
+        doubt = difference(sparse[one.metric], baseline[one.metric]).p_value
+        if one.metric not in objectives and doubt is not None and doubt < SURE:
+            found[values_of(one.metric, baseline, sparse)] = ratio(one)
+    return found
 
 
 def worse(name: str, before: list[float], after: list[float]) -> float:
