@@ -5,8 +5,6 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-PARTS = {"told": "true", "much told": "much"}
-
 
 def held(rows: list[dict[str, Any]]) -> str:
     """A row for each recommendation: its changes, the gains that these keep, gains and harms as printed."""
@@ -34,21 +32,20 @@ def held(rows: list[dict[str, Any]]) -> str:
         f"{median(gains):.0%}). Of {harms} printed harms, {again} came again; "
         f"{sum(len(one['unsaid']) for one in made)} others were found.",
         "",
+        "| new runs of each | printed, of what is worse by over a tenth | by over half | not worse by a "
+        "twentieth, of what is printed |",
+        "|---:|---:|---:|---:|",
         *map(_checks, zip(*(one["checks"] for one in made), strict=True)),
     ]
     return "\n".join(lines)
 
 
 def _checks(found: tuple[dict[str, int], ...]) -> str:
-    """What recommendations that are checked in so many runs tell, over all of them."""
+    """A row on recommendations that are checked in so many runs."""
     all_of = {name: sum(one[name] for one in found) for name in found[0]}
-    share = {name: f"{all_of[name] / all_of[of]:.0%}" for name, of in PARTS.items()}
-    wrong = f"{all_of['wrong'] / all_of['all told']:.1%}"
-    return (
-        f"After {found[0]['replications']} runs each, {share['told']} of what is worse by over a tenth is "
-        f"printed, {share['much told']} of what is worse by over half; {wrong} of what is printed is not "
-        "worse by a twentieth."
-    )
+    pairs = (("told", "true"), ("much told", "much"), ("wrong", "all told"))
+    shares = (f"{all_of[part] / all_of[whole]:.1%}" for part, whole in pairs)
+    return f"| {found[0]['replications']} | {' | '.join(shares)} |"
 
 
 def _shares(found: dict[str, float]) -> str:
