@@ -154,3 +154,13 @@ def test_where_nothing_is_owed_nothing_has_failed():
     assert (found["failed_fraction"].value, found["lost_fraction"].value, len(users)) == (0.0, 0.0, 1)
     assert UserOutcome("a").deserved == 0.0
     assert summarise(Grid())[0]["shortfall_worst"].value == 0.0
+
+
+@pytest.mark.parametrize("count", [0.0, 3.0])
+def test_jobs_that_were_killed_at_their_limit_come_first_if_there_are_any(count):
+    metrics = {
+        name: {"mean": 1.0} for name in ("waiting_mean", "completed", *(f"made_{k}" for k in range(20)))
+    }
+    shown = headline(metrics | {"killed_by_limit": {"mean": count}, "refused": {"mean": None}})
+    assert ("killed_by_limit" in shown) == bool(count)
+    assert "refused" not in shown

@@ -29,6 +29,7 @@ KINDS = (  # of scenarios that have the first metric of a group
     ("energy", "node_boots"),
     ("lost_fraction", "wasted_work", "killed", "completed_work"),
 )
+LOSSES = ("killed_by_limit", "refused")  # that are shown if there are any: a run's sums do not tell them
 PARTS = (
     ("users", r"(unhappy|unfairness|shortfall|slowdown_(unfairness|jain|spread|excess)$)"),
     ("work", r"(lost_|failed_fraction|cut_off_fraction|never_submitted|completed|makespan|executed$)"),
@@ -58,15 +59,16 @@ def headline(
     """The metrics of a run that come first, `MOST` at most, as far as it has them.
 
     Args:
-        metrics: of the run.
+        metrics: of the run, as in its JSON.
         objectives: what the scenario is searched for, which come before all others.
         promised: whether any work has a deadline; where none has, nobody is unhappy for being late.
     """
+    losses = [name for name in LOSSES if metrics.get(name, {}).get("mean")]
     own = [name for name in metrics if part_of(name) == OTHERS]
     kinds = [group for group in KINDS if group[0] in metrics]
     # One of each kind before the second of any.
     rest = [name for names in zip_longest(*kinds) for name in names if name is not None]
-    found = dict.fromkeys([*objectives, *COMMON, *own, *rest])
+    found = dict.fromkeys([*objectives, *COMMON, *losses, *own, *rest])
     if not promised:
         found.pop("unhappy_users", None)
     return [name for name in found if name in metrics][:MOST]
