@@ -13,6 +13,7 @@ from gridtune.model.metrics.registry import ALWAYS, METRICS, define_classes, def
 from gridtune.model.metrics.summary import measured, summarise
 from gridtune.model.metrics.users import UserOutcome, failed, outcomes
 from gridtune.model.record import Missing, Stay
+from gridtune.scenarios.results.headline import headline
 
 NOW, SHORTEST = 50.0, 4.0
 FATES = ("finish", "finish", "run", "wait", "reject", "expire", "cancel")
