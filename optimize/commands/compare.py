@@ -142,10 +142,11 @@ def compare_text(made: Comparison, width: int, *, every: bool = False) -> str:
     head = wrapped([*sentences, said], width)
     if not changed and not every:
         return "\n".join([*head, f"Nothing {'else ' if made.missing else ''}changes."]) + "\n"
-    titles, first = ["", *names, "difference", ""], dict[tuple[str, ...], Row]()
+    first: dict[tuple[str, ...], Row] = {}
     for row in changed:
         first.setdefault(_same(row), row)
     changed = list(first.values())
+    titles = ["", *names, "difference", ""]
     cells = list(map(_cells, rows if every else changed))
     # Names go on in lines of their own, where these would make the table too wide.
     others = [max(map(len, column)) + GAP for column in list(zip(titles, *cells, strict=True))[1:]]

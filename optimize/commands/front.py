@@ -206,8 +206,7 @@ def _chosen(front: Front, name: str, full: bool) -> Row:
 
 def _slurm(study: Study, after: Scenario) -> Iterator[str]:
     """What changes in Slurm's settings; nothing where there is no one site, or it stays as it is."""
-    before = study.scenario
-    sites = after.active.site
+    before, sites = study.scenario, after.active.site
     if len(sites) != 1 or sites[0].vres is not None or before.active.site == sites:
         return
     yield "Under Slurm, change these lines of slurm.conf, and run `sacctmgr`:"

@@ -83,8 +83,10 @@ class Elimination:
         for objective in self._objectives:
             full, part = whole.change(objective, start), sample.change(objective, start)
             if full.better and full.difference.mean:
-                gained.append(part.difference.mean / full.difference.mean)
-                sure += gained[-1:] * self.sure(full, better=True)
+                share = part.difference.mean / full.difference.mean
+                gained.append(share)
+                if self.sure(full, better=True):
+                    sure.append(share)
             if self.sure(part, better=False) and self.sure(sample.change(objective, whole), better=False):
                 return 0.0
         names = {one.name for one in self._objectives}

@@ -55,12 +55,11 @@ def harms(baseline: Runs, changed: Runs, objectives: Collection[str]) -> tuple[H
     told |= {name for name, known in values.items() if known in seen and not _owed(name)}
     for name, before in baseline.items():
         known = None if name in told else _watched(name)
-        both = zip(before, changed.get(name, ()), strict=False)
-        pairs = [pair for pair in both if all(map(isfinite, pair))]
+        both = _finite(before, changed.get(name, ()))
         fewest = min(len(before), 2)  # one replication is all that a scenario without noise needs
-        if known is None or not pairs or len(pairs) < fewest:
+        if known is None or not both or len(both[0]) < fewest:
             continue
-        first, second = zip(*pairs, strict=True)
+        first, second = both
         start, gap = sum(first) / len(first), difference(second, first)
         doubt = _doubt(gap, known)
         if doubt < 1 and min(*first, *second) > 0:  # as a rule, waits grow by factors

@@ -60,14 +60,14 @@ def run_calibration(
         raise ScenarioError(f"{qos}: is read beside a slurm.conf; give --slurm FILE, too")
     seed = None if slurm is None else slurm_seed(slurm, qos, qos_of(traces, last) if qos else ())
     kept = None if out is None else KeptReplays(out.with_suffix(".replays"))
-    known: dict[str, Any] = {} if seed is None else {"policy": seed.policy, **seed.site}
+    own: dict[str, Any] = {} if seed is None else {"policy": seed.policy, **seed.site}
     try:
         found = calibrate(
             *traces,
             nodes=nodes,
             last=last,
             known=kept,
-            given={f"{SITE}.{key}": one for key, one in known.items()},
+            given={f"{SITE}.{key}": one for key, one in own.items()},
             size=None if seed is None else seed.processors,
         )
     except KeyboardInterrupt:

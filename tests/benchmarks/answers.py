@@ -166,10 +166,10 @@ def repeated(
     told = {one["metric"] for one in printed["harms"] if not one["replay"] and one["part"] is None}
     means = [({name: fmean(baseline[name])}, {name: fmean(sparse[name])}) for name in told]
     harmed = sum(bool(harms_of_replay(before, after)) for before, after in means)
-    same = {values_of(one["metric"], baseline, sparse) for one in printed["harms"]}
-    new = {same for same, times in truly_worse(objectives, baseline, sparse).items() if times > HALF}
+    said = {values_of(one["metric"], baseline, sparse) for one in printed["harms"]}
+    new = {values for values, times in truly_worse(objectives, baseline, sparse).items() if times > HALF}
     names = {values_of(name, baseline, sparse): name for name in reversed(baseline)}
-    unsaid = sorted(names[one] for one in new - same)
+    unsaid = sorted(names[one] for one in new - said)
     return {"again": again, "harms": len(told), "harmed": harmed, "unsaid": unsaid}
 
 
