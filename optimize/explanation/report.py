@@ -147,7 +147,7 @@ def _small_print(found: Explanation) -> Iterator[str]:
     where = f" in each of {cases} cases" if cases > 1 else ""
     yield (
         f"{found.runs} simulations: {runs} of each configuration{where} on validation seeds, the "
-        f"same for all. In brackets the {INTERVAL:.0%} interval of the paired difference; where it "
+        f"same for all. In parentheses: the {INTERVAL:.0%} interval of the paired difference; where it "
         "holds 0, the difference is not significant."
     )
     confirmed = found.row.advice.replications if found.row.advice else 0
