@@ -73,7 +73,7 @@ def test_what_to_change_in_words(kept, monkeypatch):
     assert "client.dispatch  ethic -> legacy" in text
     assert f"client.n_submit  {legacy.values['client.n_submit']}" in text
     assert max(map(len, text.splitlines())) <= 80
-    assert text.startswith("Worse in the runs of the search: ")
+    assert text.startswith("Worse by over 10 % in the runs of the search:\n  ")
     worse = [harm_text(replace(one, replay=False)) for one in harms_of_replay(
         kept.archive.standing.metrics, legacy.metrics
     )]  # fmt: skip
@@ -105,7 +105,7 @@ def test_a_recommendation_is_exported_sparse_and_in_full_on_request(kept):
     assert relative(12.0, sparse.objectives["completed"].start, COMPLETED) in told, (
         "what the change does alone"
     )
-    assert told.startswith("Worse: "), "harm comes first"
+    assert told.startswith("Worse by over 10 %:\n  "), "harm comes first"
 
 
 def load_text(text):

@@ -73,12 +73,28 @@ def files(tmp_path):
     ],
 )  # fmt: skip
 def test_times_as_slurm_writes_them(text, expected):
-    assert seconds(text) == expected
+    assert seconds({"maxtime": text}, "MaxTime", "1-0") == expected
 
 
-def test_what_is_no_time_is_said():
-    with pytest.raises(ScenarioError, match="'soon': no time as Slurm writes it"):
-        seconds("soon")
+def test_what_is_no_time_is_said_with_its_key_and_whose_it_is():
+    with pytest.raises(ScenarioError, match=r"^PartitionName=a: MaxTime=soon: "):
+        seconds({"maxtime": "soon"}, "MaxTime", "1-0", "PartitionName=a")
+
+
+@pytest.mark.parametrize("key", ["maxwall", "gracetime", "preemptexempttime"])
+def test_times_of_a_qos_that_are_none_name_the_qos(files, key):
+    conf, qos = files
+    row = {"name": "urgent", "priority": 100, "preempt": "normal", "maxwall": "60", key: "soon"}
+    victim = {"name": "normal"} if key == "maxwall" else {"name": "normal", key: "soon"}
+    qos.write_text("\n".join([qos_row(**row), qos_row(**victim)]))
+    with pytest.raises(ScenarioError, match=f"(?i)QOS (urgent|normal): {key}=soon: "):
+        slurm_seed(conf, qos)
+
+
+def test_a_row_of_qos_with_other_fields_than_names_is_refused(files):
+    files[1].write_text("Name|Priority|MaxWall\nnormal|0|\nlong|5\n")
+    with pytest.raises(ScenarioError, match="QOS long: 2 fields below 3 names"):
+        slurm_seed(*files)
 
 
 def test_hosts_and_their_processors(files):
@@ -291,7 +307,7 @@ def test_limits_of_a_qos_hold_for_all_jobs_only_where_there_is_no_other(tmp_path
         (f"NodeName={'[' * 200_000}", f"{'[' * 40}: hosts with a bracket that opens or closes nothing"),
         ("NodeName=n1 CPUs=-5", "NodeName=n1: CPUs=-5: a number of 0 or more was expected"),
         ("NodeName=n1\nPartitionName=a Nodes=n1 PriorityTier=nan", "PriorityTier=nan: a number was expected"),
-        (f"NodeName=n1\nPartitionName=a Nodes=n1 MaxTime={'9' * 5000}", "no time as Slurm writes it"),
+        (f"NodeName=n1\nPartitionName=a Nodes=n1 MaxTime={'9' * 5000}", "PartitionName=a: MaxTime=9999"),
     ],
 )
 def test_nodes_that_no_site_has_are_refused(tmp_path, line, told):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import tomli_w
 
+from gridtune.model.metrics.registry import HOUR
 from gridtune.optimize import api
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.explanation.explain import find_configuration
@@ -33,6 +34,7 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.log_noise import as_logged
 from gridtune.scenarios.fields.requirements import parse_requirement
 from gridtune.scenarios.plots.style import check_free, picture_format
+from gridtune.scenarios.results.amounts import human
 from gridtune.scenarios.results.files import version_of
 from gridtune.scenarios.results.json_text import to_json
 from gridtune.scenarios.results.text import terminal_width, wrapped
@@ -234,17 +236,22 @@ def _sum(row: Row) -> Iterator[str]:
         yield f"All changes together: {', '.join(told)}"
     if row.advice is not None and row.advice.without_effect:
         yield f"Left out, without measurable effect: {', '.join(row.advice.without_effect)}"
-    yield from [f"{NOT_SIGNIFICANT} no significant difference from the baseline (95 %)", ""] if told else []
+    if any(NOT_SIGNIFICANT in one for one in told):
+        yield f"{NOT_SIGNIFICANT} no significant difference from the baseline (95 %)"
+    yield ""
 
 
 def _harm(row: Row) -> Iterator[str]:
     """What is worse than in the baseline by over a tenth, a line each; unconfirmed if not recommended."""
     start, one = row.front.archive.standing, row.evaluation
     if row.advice is not None:
-        yield from (f"Worse: {harm_text(harm)}" for harm in all_harms(row.advice))
+        where, some = "Worse by over 10 %:", all_harms(row.advice)
     elif start is not None and one is not None:
-        for harm in harms_of_replay(start.metrics, one.metrics):
-            yield f"Worse in the runs of the search: {harm_text(replace(harm, replay=False))}"
+        where = "Worse by over 10 % in the runs of the search:"
+        some = [replace(harm, replay=False) for harm in harms_of_replay(start.metrics, one.metrics)]
+    else:
+        return
+    yield from [where, *(f"  {harm_text(harm)}" for harm in some)] if some else []
 
 
 def _listed(study: Study, row: Row) -> Iterator[str]:
@@ -253,6 +260,9 @@ def _listed(study: Study, row: Row) -> Iterator[str]:
     for one in _parameter_changes(row):
         about = meaning(scenario, one.path)
         unit = f" {about.unit}" if about.unit else ""
+        values = [value for value in (one.before, one.after) if isinstance(value, int | float)]
+        if about.unit == "s" and max(values, default=0) >= HOUR:
+            unit += f" ({' -> '.join(human(value, 's') for value in values)})"
         yield f"{one.path}  {change_text(one)}{unit}"
         if about.text:
             yield f"  {about.text}"

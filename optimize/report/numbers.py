@@ -8,6 +8,7 @@ from dataclasses import replace
 from math import floor, isfinite, log10
 from textwrap import fill
 
+from gridtune import limits
 from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.records.difference import Change
@@ -19,16 +20,19 @@ from gridtune.scenarios.results.amounts import human, human_difference, human_me
 NOT_SIGNIFICANT = "n.s."
 UNKNOWN = "?"  # one run, so that noise cannot be estimated
 NO_BREAK = "\xa0"
+MILLION = 1e6  # of a metric `1M`
 MANY = 3.0  # times as much, from which both values say more than a percentage
 
 
 def setting(value: Value | None) -> str:
-    """The value of a parameter, numbers to three digits; `-` where the parameter does not exist."""
+    """The value of a parameter as `--set` takes it, to three digits; `-` where there is none."""
     if isinstance(value, bool):
         return str(value).lower()
     if value is None:
         return "-"
-    return human(value) if isinstance(value, int | float) else value
+    if isinstance(value, str):
+        return value
+    return str(round(value)) if MILLION <= abs(value) < limits.NUMBER else human(value)
 
 
 def settings(before: Value | None, after: Value | None) -> tuple[str, str]:

@@ -145,7 +145,8 @@ def read_log(
         size = int(_peak(columns.submit + columns.wait, columns.runtime, columns.processors))
     widest = int(columns.processors.max())
     if widest > size:
-        raise ScenarioError(f"{path}: a job has {widest} processors; --nodes {size} is too few")
+        where = "--nodes" if nodes else "its header" if logged.header.processors else "slurm.conf"
+        raise ScenarioError(f"{path}: a job has {widest} processors, the site {size} by {where}: see --nodes")
     estimate = np.array([job.estimate or job.runtime for job in jobs])
     promised = sum(bool(job.estimate) for job in jobs) / len(jobs)
     users, queues = (np.array([getattr(job, name) or "" for job in jobs]) for name in ("user", "queue"))

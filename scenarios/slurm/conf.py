@@ -148,6 +148,8 @@ def read_qos(path: Path) -> list[Line]:
     columns: tuple[str, ...] = QOS_COLUMNS
     if rows and rows[0][0].lower() == "name":
         columns = tuple(name.strip().lower() for name in rows.pop(0))
+        if other := next((row for row in rows if len(row) != len(columns)), None):
+            raise ScenarioError(f"{path}: QOS {other[0]:.40}: {len(other)} fields below {len(columns)} names")
     levels = [dict(zip(columns, map(str.strip, row), strict=False)) for row in rows]
     if not levels or not all((one.get("priority", "?") or "0").isdigit() for one in levels):
         raise ScenarioError(f"{path}: no rows NAME|PRIORITY|…, as `sacctmgr -P show qos` prints")
@@ -186,21 +188,25 @@ def number(line: Line, key: str, default: str, of: str = "", *, whole: bool = Fa
         raise ScenarioError(f"{where}{key}={text:.40}: a number was expected") from None
 
 
-def seconds(text: str, unit: float = 60.0) -> float:
-    """A time as Slurm writes it: [days-]hours:minutes:seconds, minutes:seconds, a number of units, or no end.
+def seconds(line: Line, key: str, default: str, of: str = "", unit: float = 60.0) -> float:
+    """A time of a line, of a key in its usual case, s; such as `7-0`, `1-12:30`, `30` or `UNLIMITED`.
+
+    Slurm writes [days-]hours:minutes:seconds, minutes:seconds, a number of units, or that there is no end.
 
     Args:
-        text: e.g. `7-0`, `1-12:30`, `30`, `UNLIMITED`.
+        of: whose line it is, if that has to be said.
         unit: of a bare number, s.
 
     Raises:
         ScenarioError: it is no time.
     """
+    text = line.get(key.lower()) or default
     if text.upper() in ("UNLIMITED", "INFINITE", "NONE", "-1"):
         return inf
     found = _TIME.match(text.strip())
     if not found:
-        raise ScenarioError(f"{text!r:.40}: no time as Slurm writes it")
+        where = f"{of}: " if of else ""
+        raise ScenarioError(f"{where}{key}={text:.40}: a time such as 7-00:00:00 was expected")
     days, first, second, third = (None if part is None else int(part) for part in found.groups())
     if days is not None:
         return days * 86400.0 + (first or 0) * 3600.0 + (second or 0) * 60.0 + (third or 0)

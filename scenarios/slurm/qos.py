@@ -66,8 +66,8 @@ class SiteQos:
     def express(self) -> Line | None:
         """The QOS with the shortest limit that preempts others; None where the log names its own."""
         able = self.levels if self._preempting and not self.named else ()
-        able = [one for one in able if self.preempted(one) and 0 < seconds(one.get("maxwall") or "-1") < inf]
-        return min(able, key=lambda level: seconds(level["maxwall"]), default=None)
+        able = [one for one in able if self.preempted(one) and 0 < _longest(one) < inf]
+        return min(able, key=_longest, default=None)
 
     @property
     def _preempting(self) -> bool:
@@ -104,7 +104,7 @@ class SiteQos:
     def preemption(self) -> dict[str, Any]:
         """How jobs make way for others, by key of the site; the first QOS that is preempted says so."""
         if self.express is not None:
-            made: dict[str, Any] = {"preemption.express": seconds(self.express["maxwall"])}
+            made: dict[str, Any] = {"preemption.express": _longest(self.express)}
         elif self.ranks:
             made = {"preemption.qos": self.ranks}
         else:
@@ -114,12 +114,13 @@ class SiteQos:
     def _terms(self, victim: Line) -> dict[str, Any]:
         mode = self._mode(victim)
         made: dict[str, Any] = {"preemption.mode": mode}
-        grace = seconds(victim.get("gracetime") or "0", 1.0)
+        grace = _grace(victim)
         if 0 < grace < inf and mode != "suspend":
             made["preemption.grace"] = grace
-        exempt = victim.get("preemptexempttime") or self.conf.options.get("preemptexempttime", "0")
-        if 0 < seconds(exempt) < inf:
-            made["preemption.exempt"] = seconds(exempt)
+        line = victim if victim.get("preemptexempttime") else self.conf.options
+        exempt = seconds(line, "PreemptExemptTime", "0", _name(victim) if line is victim else "")
+        if 0 < exempt < inf:
+            made["preemption.exempt"] = exempt
         return made
 
     def limits(self) -> Iterator[tuple[str, float]]:
@@ -188,10 +189,24 @@ class SiteQos:
             yield f"maxwall={level['maxwall']}"
         mode = level.get("preemptmode", "")
         yield from (f"preemptmode={mode}: {word}" for word in OTHERS if word in mode.lower().split(","))
-        if level in self._victims and isinf(seconds(level.get("gracetime") or "0", 1.0)):
+        if level in self._victims and isinf(_grace(level)):
             yield f"gracetime={level['gracetime']}"
         if level in self._victims[1:] and self._terms(level) != self._terms(self._victims[0]):
             yield f"makes way as {self._victims[0]['name']} does: mode, gracetime and preemptexempttime"
+
+
+def _name(level: Line) -> str:
+    return f"QOS {level.get('name', '')}"
+
+
+def _longest(level: Line) -> float:
+    """The longest time that a job of a QOS may ask for, s."""
+    return seconds(level, "maxwall", "UNLIMITED", _name(level))
+
+
+def _grace(level: Line) -> float:
+    """The time that a job of a QOS has between signal and preemption, s."""
+    return seconds(level, "gracetime", "0", _name(level), 1.0)
 
 
 def _tres(level: Mapping[str, str]) -> dict[str, str]:

@@ -76,7 +76,7 @@ def _policy(conf: SlurmConf, qos: Mapping[str, float]) -> dict[str, Any]:
         made |= {name: weight * scale for name, weight in weights.items() if weight or name == "weight_age"}
         if "weight_qos" in made:
             made["qos"] = dict(qos)
-        made["max_age"] = min(seconds(option("prioritymaxage", "7-0")), NO_DECAY)
+        made["max_age"] = min(seconds(conf.options, "PriorityMaxAge", "7-0"), NO_DECAY)
         if option("priorityfavorsmall", "no").lower() in ("yes", "true", "1"):
             made["favour"] = "small"
         if "weight_fairshare" in made:
@@ -95,7 +95,7 @@ def _policy(conf: SlurmConf, qos: Mapping[str, float]) -> dict[str, Any]:
 
 def _fair_share(conf: SlurmConf) -> Iterator[tuple[str, Any]]:
     option = conf.options.get
-    half_life = seconds(option("prioritydecayhalflife", "7-0"))
+    half_life = seconds(conf.options, "PriorityDecayHalfLife", "7-0")
     yield "half_life", min(half_life or NO_DECAY, NO_DECAY)
     yield "by", "account"
     if "NO_FAIR_TREE" in option("priorityflags", "").upper():
@@ -150,7 +150,7 @@ def _queues(conf: SlurmConf, *, planned: bool) -> Iterator[dict[str, Any]]:
             continue
         made: dict[str, Any] = {"name": line["partitionname"]}
         where = f"PartitionName={line['partitionname']}"
-        limit, size = seconds(line.get("maxtime", "UNLIMITED")), conf.processors(line["nodes"])
+        limit, size = seconds(line, "MaxTime", "UNLIMITED", where), conf.processors(line["nodes"])
         made["priority"] = number(line, "PriorityTier", "1", where)
         if by_factor:
             made["factor"] = number(line, "PriorityJobFactor", "1", where)
