@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridtune.model.batch.cluster import Cluster
-from gridtune.model.batch.fair_share import ALGORITHMS, ALONE, Accounts, classic, fair_tree
+from gridtune.model.batch.fair_share import ALGORITHMS, Accounts, FairShareLedger, classic, fair_tree
 from gridtune.model.batch.ledger import Ledger
 from gridtune.model.job import Job
 from gridtune.model.policy import PolicyError, make
@@ -16,56 +16,78 @@ from tests.reference_batch import Work
 from tests.test_batch import play
 
 
+def charged(accounts, uses, shares=()):
+    """A tree whose owners have used something: name, account, shares by name and use of each."""
+    tree = accounts.tree([(owner, account, owner) for owner, account, _ in uses], dict(shares))
+    tree.charge({owner: used for owner, _, used in uses})
+    return tree
+
+
+def all_of(algorithm, tree):
+    return algorithm(tree, tree.owners.keys(), 1.0)
+
+
 def test_classic_shares_by_hand():
     """Two accounts with 3 and 1 shares; use 40 and 60; the second has two users of use 60 and 0."""
     accounts = Accounts({"a": "", "b": ""}, {"a": 3.0, "b": 1.0})
-    uses = [("x", "a", "x", 40.0), ("y", "b", "y", 60.0), ("z", "b", "z", 0.0)]
-    factors = classic(accounts.tree(uses, {}), 1.0)
+    factors = all_of(classic, charged(accounts, [("x", "a", 40.0), ("y", "b", 60.0), ("z", "b", 0.0)]))
     # x: S = 3/4, U = 0.4; y: S = 1/8, U = 0.6 + (0.6 - 0.6)/2; z: S = 1/8, U = 0 + (0.6 - 0)/2 = 0.3
     assert factors == pytest.approx({"x": 2 ** -(0.4 / 0.75), "y": 2**-4.8, "z": 2**-2.4})
 
 
+OWNERS = ["a\nu", "a\nv", "b\nu", "c\nw", "c\nx", "d\ny"]
+
+
 @given(
-    st.dictionaries(st.sampled_from("abcdef"), st.tuples(st.integers(0, 9), st.floats(0.0, 1e6)), max_size=6),
-    st.dictionaries(st.sampled_from("abcdef"), st.floats(0.1, 9.0)),
-    st.sets(st.sampled_from("abcdefgh"), min_size=1),
+    st.lists(
+        st.tuples(st.sets(st.sampled_from(OWNERS), min_size=1), st.sampled_from(OWNERS), st.integers(1, 9)),
+        max_size=8,
+    ),
+    st.dictionaries(st.sampled_from("uvwxy"), st.floats(0.1, 9.0)),
     st.sampled_from((0.5, 1.0, 3.0)),
     st.sampled_from((inf, 100.0)),
+    st.booleans(),
 )
-def test_without_accounts_shares_are_those_of_the_tree_to_the_last_bit(held, shares, waiting, damping, half):
-    ledger = Ledger(half)
-    for name, (processors, since) in held.items():
-        ledger.hold(name, processors, since)
-    now = 1e6 + 1.0
-    owners = sorted(waiting | set(held))
-    tree = Accounts({}, {}).tree([(name, None, name, ledger.used(name, now)) for name in owners], shares)
-    for name, alone in ALONE.items():
-        there = ALGORITHMS[name](tree, damping)
-        found = alone(waiting, ledger.all_used(now), shares, damping)
-        assert found == {owner: there[owner] for owner in waiting}
+def test_a_tree_kept_from_pass_to_pass_is_that_made_anew(passes, shares, damping, half, by_account):
+    accounts = Accounts({"a": "b", "b": "", "idle": ""}, {"a": 2.0, "b": 0.7, "idle": 1.0})
+    ledger = FairShareLedger(half, accounts, shares, by_account=by_account)
+    for at, (waiting, starts, processors) in enumerate(passes):
+        now, uses = 10.0 * at, ledger.all_used(10.0 * at)
+        owners = [
+            (one, account if by_account else None, user if by_account else one)
+            for one in sorted({*waiting, *uses})
+            for account, user in [one.split("\n")]
+        ]
+        anew = accounts.tree(owners, shares)
+        anew.charge(uses)
+        for name, algorithm in ALGORITHMS.items():
+            every = algorithm(anew, anew.owners.keys(), damping)
+            found = ledger.factors(waiting, now, name, damping)
+            assert found == {one: every[one] for one in waiting}
+        ledger.hold(starts, processors, now)
 
 
 def test_an_account_that_used_nothing_has_shares_all_the_same():
     accounts = Accounts({"a": "", "idle": ""}, {"a": 1.0, "idle": 1.0})
-    assert classic(accounts.tree([("x", "a", "x", 5.0)], {}), 1.0) == {"x": 0.25}
+    assert all_of(classic, charged(accounts, [("x", "a", 5.0)])) == {"x": 0.25}
 
 
 def test_fair_tree_ranks_accounts_before_their_users():
     accounts = Accounts({"a": "", "b": ""}, {"a": 1.0, "b": 1.0})
     # b has used less: all of its users come before those of a, however much they used.
-    uses = [("p", "a", "p", 1.0), ("q", "a", "q", 59.0), ("r", "b", "r", 39.0), ("s", "b", "s", 1.0)]
-    assert fair_tree(accounts.tree(uses, {}), 1.0) == {"s": 1.0, "r": 0.75, "p": 0.5, "q": 0.25}
+    uses = [("p", "a", 1.0), ("q", "a", 59.0), ("r", "b", 39.0), ("s", "b", 1.0)]
+    assert all_of(fair_tree, charged(accounts, uses)) == {"s": 1.0, "r": 0.75, "p": 0.5, "q": 0.25}
 
 
 def test_fair_tree_ties():
     accounts = Accounts({"a": "", "b": ""}, {"a": 1.0, "b": 1.0})
     # a and b tie: their users are ranked together. p and r tie, and share a rank.
-    uses = [("p", "a", "p", 10.0), ("q", "a", "q", 30.0), ("r", "b", "r", 10.0), ("s", "b", "s", 30.0)]
-    assert fair_tree(accounts.tree(uses, {}), 1.0) == {"p": 1.0, "r": 1.0, "q": 0.5, "s": 0.5}
+    uses = [("p", "a", 10.0), ("q", "a", 30.0), ("r", "b", 10.0), ("s", "b", 30.0)]
+    assert all_of(fair_tree, charged(accounts, uses)) == {"p": 1.0, "r": 1.0, "q": 0.5, "s": 0.5}
     # A user beside an account, both of the same level: the best user of the account shares the rank.
     lone = Accounts({"a": ""}, {"a": 1.0})
-    uses = [("u", None, "u", 40.0), ("p", "a", "p", 10.0), ("q", "a", "q", 30.0)]
-    assert fair_tree(lone.tree(uses, {}), 1.0) == {"u": 1.0, "p": 1.0, "q": pytest.approx(1 / 3)}
+    uses = [("u", None, 40.0), ("p", "a", 10.0), ("q", "a", 30.0)]
+    assert all_of(fair_tree, charged(lone, uses)) == {"u": 1.0, "p": 1.0, "q": pytest.approx(1 / 3)}
 
 
 @st.composite
@@ -111,10 +133,9 @@ def facts(forest):
 
 def tree(forest):
     parents, shares, owners = forest
-    uses = [(owner, account, owner, float(used)) for owner, (account, _, used) in owners.items()]
-    return Accounts(parents, {name: float(share) for name, share in shares.items()}).tree(
-        uses, {owner: float(share) for owner, (_, share, _) in owners.items()}
-    )
+    uses = [(owner, account, float(used)) for owner, (account, _, used) in owners.items()]
+    accounts = Accounts(parents, {name: float(share) for name, share in shares.items()})
+    return charged(accounts, uses, {owner: float(share) for owner, (_, share, _) in owners.items()})
 
 
 @settings(max_examples=80, deadline=None)
@@ -130,7 +151,7 @@ def test_classic_is_that_of_the_formula(forest):
         owner: 2.0 ** -float(effective(path) / prod(part[path[:n]] for n in range(1, len(path) + 1)))
         for path, owner in leaves.items()
     }
-    assert classic(tree(forest), 1.0) == pytest.approx(expected)
+    assert all_of(classic, tree(forest)) == pytest.approx(expected)
 
 
 @settings(max_examples=80, deadline=None)
@@ -145,7 +166,7 @@ def test_fair_tree_is_that_of_the_definition(forest):
 
     ways = {owner: [level(path[:n]) for n in range(1, len(path) + 1)] for path, owner in leaves.items()}
 
-    ranks = fair_tree(tree(forest), 1.0)
+    ranks = all_of(fair_tree, tree(forest))
     assert set(ranks) == set(ways)
     for one in ways:
         for other in ways:

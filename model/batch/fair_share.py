@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Set
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import accumulate, pairwise
 from math import inf
+from operator import itemgetter
+
+from gridtune.model.batch.ledger import Ledger
 
 Factors = dict[str, float]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Member:
     """An account, or an owner of jobs, among the members of the account above it.
 
@@ -20,12 +23,47 @@ class Member:
         used: faded processor-seconds, with those of all members.
         owner: whose jobs; None for an account.
         members: of an account, by name; owners and accounts may have the same names.
+        together: shares of all members.
+        owners: how many there are, in an account and all below it.
     """
 
     shares: float = 1.0
     used: float = 0.0
     owner: str | None = None
     members: dict[tuple[bool, str], Member] = field(default_factory=dict)
+    together: float = 0.0
+    owners: int = 1
+
+    def summed(self) -> Member:
+        """This member, with what all below it have together."""
+        if self.owner is None:
+            below = [member.summed() for member in self.members.values()]
+            self.together = sum(member.shares for member in below)
+            self.owners = sum(member.owners for member in below)
+        return self
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Accounts and owners, and what they have used.
+
+    Attributes:
+        root: of all.
+        owners: each with the accounts above it, from the root on.
+    """
+
+    root: Member
+    owners: Mapping[str, tuple[Member, Sequence[Member]]]
+
+    def charge(self, uses: Mapping[str, float]) -> None:
+        """Set faded processor-seconds of owners, 0 for those that are not named, and of all above them."""
+        for _, above in self.owners.values():
+            for account in above:
+                account.used = 0.0
+        for name, (owner, above) in self.owners.items():
+            owner.used = used = uses.get(name, 0.0)
+            for account in above:
+                account.used += used
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,33 +85,32 @@ class Accounts:
             names.append(above)
         return tuple(reversed(names))
 
-    def tree(self, uses: Iterable[tuple[str, str | None, str, float]], shares: Mapping[str, float]) -> Member:
-        """The root of all declared accounts, those of owners, and the owners.
+    def tree(self, owners: Iterable[tuple[str, str | None, str]], shares: Mapping[str, float]) -> Tree:
+        """All declared accounts, those of owners, and the owners; nobody has used anything.
 
         Args:
-            uses: owner, its account (None if it is in none), its name in `shares`, faded processor-seconds.
+            owners: each with its account (None if it is in none) and its name in `shares`.
             shares: of owners by name; 1 for all others.
         """
-        root = Member()
+        root, placed = Member(), dict[str, tuple[Member, Sequence[Member]]]()
         for account in self.parents:
-            self._descend(root, account, 0.0)
-        for owner, within, name, used in uses:
-            root.used += used
-            above = root if within is None else self._descend(root, within, used)
-            above.members[False, owner] = Member(shares.get(name, 1.0), used, owner)
-        return root
+            self._descend(root, account)
+        for owner, within, name in owners:
+            above = [root] if within is None else self._descend(root, within)
+            leaf = above[-1].members[False, owner] = Member(shares.get(name, 1.0), owner=owner)
+            placed[owner] = leaf, above
+        return Tree(root.summed(), placed)
 
-    def _descend(self, root: Member, account: str, used: float) -> Member:
-        """The account in the tree, on the way to which all have used so much more."""
-        at = root
+    def _descend(self, root: Member, account: str) -> list[Member]:
+        """All accounts from the root to one, which is added if it is not there."""
+        way = [root]
         for name in self.path(account):
-            at = at.members.setdefault((True, name), Member(self.shares.get(name, 1.0)))
-            at.used += used
-        return at
+            way.append(way[-1].members.setdefault((True, name), Member(self.shares.get(name, 1.0))))
+        return way
 
 
-def classic(root: Member, damping: float) -> Factors:
-    """Factor 2^(-(U/S)/damping) of each owner.
+def classic(tree: Tree, waiting: Iterable[str], damping: float) -> Factors:
+    """Factor 2^(-(U/S)/damping) of each owner that waits.
 
     S is the product of the shares on the way from the root, each over those of all siblings. U is the part of
     all use: the owner's own if it is a member of the root. Below, U = A + (U of the account above - A) s with
@@ -83,46 +120,21 @@ def classic(root: Member, damping: float) -> Factors:
     Source: Slurm, classic fair-share algorithm.
     """
     factors: Factors = {}
-    total = root.used
-
-    def visit(account: Member, share: float, effective: float | None) -> None:
-        together = sum(member.shares for member in account.members.values())
-        for member in account.members.values():
-            part = member.shares / together
+    total = tree.root.used
+    for name in waiting:
+        owner, above = tree.owners[name]
+        share, effective = 1.0, 0.0
+        for account, member in pairwise([*above, owner]):
+            part = member.shares / account.together
             used = member.used / total if total > 0 else 0.0
-            if effective is not None:
-                used += (effective - used) * part
-            if member.owner is None:
-                visit(member, share * part, used)
-            else:
-                factors[member.owner] = 2.0 ** (-(used / (share * part)) / damping)
-
-    visit(root, 1.0, None)
+            effective = used if account is tree.root else used + (effective - used) * part
+            share *= part
+        factors[name] = 2.0 ** (-(effective / share) / damping)
     return factors
 
 
-def classic_alone(
-    owners: Iterable[str], uses: Mapping[str, float], shares: Mapping[str, float], damping: float
-) -> Factors:
-    """What `classic` gives some owners who are all members of the root, to the last bit, without a tree.
-
-    Args:
-        owners: whose factors.
-        uses: faded processor-seconds of all who have used any, in the order of names.
-        shares: of owners by name; 1 for all others.
-        damping: as of `classic`.
-    """
-    owners = set(owners)
-    together, total = _all(uses.keys() | owners, uses, shares)
-    factors: Factors = {}
-    for owner in owners:
-        part = uses.get(owner, 0.0) / total if total > 0 else 0.0
-        factors[owner] = 2.0 ** (-(part / (shares.get(owner, 1.0) / together)) / damping)
-    return factors
-
-
-def fair_tree(root: Member, damping: float) -> Factors:
-    """Rank of each owner over the number of owners, the best one having 1; `damping` does not matter.
+def fair_tree(tree: Tree, waiting: Iterable[str], damping: float) -> Factors:
+    """Rank of each owner that waits over the number of owners, the best one having 1, whatever the `damping`.
 
     At each level those come first whose shares, over those of their siblings, are largest against what they
     have used, over what the account above has: all owners of an account come before or after those of its
@@ -131,64 +143,76 @@ def fair_tree(root: Member, damping: float) -> Factors:
 
     Source: Slurm, Fair Tree algorithm.
     """
+    wanted = {member for name in waiting for member in (tree.owners[name][0], *tree.owners[name][1])}
     ranks: dict[str, int] = {}
 
-    def visit(level: list[tuple[float, Member]], rank: int, shared: int | None) -> int:
+    def visit(level: list[tuple[float, Member]], rank: int, shared: int | None) -> None:
         """Rank the members of a level from `rank` down, the first of them as `shared` if there is one."""
-        level.sort(key=lambda each: -each[0])
-        for _, tied in groupby(level, key=lambda each: each[0]):
-            members = [member for _, member in tied]
+        level.sort(key=itemgetter(0))
+        values = [value for value, _ in level]
+        ahead = [0, *accumulate(member.owners for _, member in level)]
+        for value in {value for value, member in level if member in wanted}:
+            first, last = bisect_left(values, value), bisect_right(values, value)
+            members = [member for _, member in level[first:last]]
             owners = [member.owner for member in members if member.owner is not None]
-            first = rank if shared is None else shared
-            ranks.update(dict.fromkeys(owners, first))
-            rank -= len(owners)
+            start = rank - ahead[first]
+            same = shared if first == 0 else None
+            ranks.update(dict.fromkeys(owners, start if same is None else same))
             below = [each for member in members if member.owner is None for each in _levels(member)]
-            rank = visit(below, rank, first if owners or shared is not None else None) if below else rank
-            shared = None
-        return rank
+            if below:
+                same = start if same is None and owners else same
+                visit(below, start - len(owners), same)
 
-    count = _owners(root)
-    visit(_levels(root), count, None)
-    return {owner: rank / count for owner, rank in ranks.items()}
-
-
-def fair_tree_alone(
-    owners: Iterable[str], uses: Mapping[str, float], shares: Mapping[str, float], damping: float
-) -> Factors:
-    """What `fair_tree` gives some owners who are all members of the root; see `classic_alone`."""
-    owners = set(owners)
-    members = uses.keys() | owners
-    together, total = _all(members, uses, shares)
-    levels = {}
-    for owner in members:
-        used = uses.get(owner, 0.0)
-        levels[owner] = shares.get(owner, 1.0) * total / (together * used) if used > 0 else inf
-    ascending = sorted(levels.values())
-    return {owner: bisect_right(ascending, levels[owner]) / len(members) for owner in owners}
-
-
-def _all(members: Set[str], uses: Mapping[str, float], shares: Mapping[str, float]) -> tuple[float, float]:
-    """The shares, and the use, of all members of the root together."""
-    together = sum(shares.get(name, 1.0) for name in sorted(members)) if shares else float(len(members))
-    total = 0.0
-    for used in uses.values():
-        total += used  # not by `sum`, which rounds otherwise since Python 3.12
-    return together, total
+    count = tree.root.owners
+    visit(_levels(tree.root), count, None)
+    return {owner: ranks[owner] / count for owner in waiting}
 
 
 def _levels(account: Member) -> list[tuple[float, Member]]:
-    """The members of an account, each with its part of the shares over its part of the use."""
-    together = sum(member.shares for member in account.members.values())
+    """The members of an account, each with its part of the use over its part of the shares, negative."""
+    together, used = account.together, account.used
     return [
         # Multiplied first: ties are found where shares and uses are whole numbers.
-        (member.shares * account.used / (together * member.used) if member.used > 0 else inf, member)
+        (-(member.shares * used / (together * member.used)) if member.used > 0 else -inf, member)
         for member in account.members.values()
     ]
 
 
-def _owners(account: Member) -> int:
-    return sum(1 if member.owner is not None else _owners(member) for member in account.members.values())
+ALGORITHMS: Mapping[str, Callable[[Tree, Set[str], float], Factors]] = {
+    "classic": classic,
+    "fair-tree": fair_tree,
+}
 
 
-ALGORITHMS: Mapping[str, Callable[[Member, float], Factors]] = {"classic": classic, "fair-tree": fair_tree}
-ALONE = {"classic": classic_alone, "fair-tree": fair_tree_alone}  # where there are no accounts
+class FairShareLedger(Ledger):
+    """A ledger whose owners have places in a tree of accounts.
+
+    Args:
+        half_life: see `Ledger`.
+        accounts: the accounts of the site.
+        shares: of owners; by name of the user where accounts count.
+        by_account: whether owners are users within accounts, on a line each; or members of the root.
+    """
+
+    def __init__(
+        self, half_life: float, accounts: Accounts, shares: Mapping[str, float], *, by_account: bool
+    ) -> None:
+        super().__init__(half_life)
+        self._accounts_of_site, self._shares, self._by_account = accounts, shares, by_account
+        self._tree, self._known = Tree(Member(), {}), (0, set[str]())
+
+    def factors(self, waiting: Set[str], now: float, algorithm: str, damping: float) -> Factors:
+        """The fair-share factor of everybody who waits, by `now` (s)."""
+        uses = self.all_used(now)
+        known = len(uses), waiting - uses.keys()  # who has used anything once stays
+        if known != self._known:
+            owners = sorted(uses.keys() | waiting)
+            self._tree = self._accounts_of_site.tree(map(self._placed, owners), self._shares)
+            self._known = known
+        self._tree.charge(uses)
+        return ALGORITHMS[algorithm](self._tree, waiting, damping)
+
+    def _placed(self, owner: str) -> tuple[str, str | None, str]:
+        """An owner with its account and its name, as a tree takes it."""
+        account, _, user = owner.rpartition("\n")
+        return (owner, account, user) if self._by_account else (owner, None, owner)

@@ -10,7 +10,7 @@ from math import inf
 from typing import Any, Literal
 
 from gridtune.model.batch.cluster import Cluster
-from gridtune.model.batch.fair_share import ALGORITHMS, ALONE, Accounts
+from gridtune.model.batch.fair_share import Accounts, Factors, FairShareLedger
 from gridtune.model.batch.ledger import Ledger
 from gridtune.model.batch.planning.plan import planned_anew, reserved_starts, turn_starts
 from gridtune.model.batch.policies import BatchPolicy, backfill, max_wait, next_overdue, overdue_first
@@ -215,7 +215,13 @@ class Priority(BatchPolicy):
 
     def ledger(self) -> Ledger | None:
         """Accounts that fade with the half-life, where use matters."""
-        return Ledger(self.half_life) if self.fair else None
+        if not self.fair:
+            return None
+        accounts = Accounts(
+            {name: facts.get("parent", "") for name, facts in self.accounts.items()},
+            {name: facts.get("shares", 1.0) for name, facts in self.accounts.items()},
+        )
+        return FairShareLedger(self.half_life, accounts, self.shares, by_account=self.by == "account")
 
     def starts(self, cluster: Cluster, now: float) -> Sequence[Job]:
         """Jobs in order while they fit, then those that delay nobody who has a reservation."""
@@ -288,23 +294,11 @@ class Priority(BatchPolicy):
 
         return factors
 
-    def _fair_shares(self, cluster: Cluster, now: float) -> dict[str, float]:
+    def _fair_shares(self, cluster: Cluster, now: float) -> Factors:
         """The fair-share factor of every owner who waits."""
         ledger = cluster.ledger
-        assert ledger is not None
-        waiting = {lane.owner for lane in cluster.lanes}
-        if self.by != "account":
-            return ALONE[self.algorithm](waiting, ledger.all_used(now), self.shares, self.damping)
-        owners = sorted(waiting | set(ledger.owners))
-        uses: list[tuple[str, str | None, str, float]] = []
-        for owner in owners:
-            account, _, user = owner.rpartition("\n")
-            uses.append((owner, account, user, ledger.used(owner, now)))
-        accounts = Accounts(
-            {name: facts.get("parent", "") for name, facts in self.accounts.items()},
-            {name: facts.get("shares", 1.0) for name, facts in self.accounts.items()},
-        )
-        return ALGORITHMS[self.algorithm](accounts.tree(uses, self.shares), self.damping)
+        assert isinstance(ledger, FairShareLedger)
+        return ledger.factors({lane.owner for lane in cluster.lanes}, now, self.algorithm, self.damping)
 
 
 def _first(order: Iterable[Job], most: int, cluster: Cluster) -> Iterable[Job]:
