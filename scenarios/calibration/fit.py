@@ -19,7 +19,7 @@ from gridtune.scenarios.results.amounts import human
 
 FEWEST = 4  # weeks of a log, or logs
 FITTED = 2 / 3  # of the log by which settings are chosen; the rest judges them
-USUAL = "20 to 80 replays"  # seen with real logs
+USUAL, WITH_POLICY = "20 to 80 replays", "10 to 50 replays"  # seen with real logs; if the policy is given
 NAMED = 3  # queues
 ENOUGH = 30_000  # jobs by which settings are compared; of a longer log the busiest weeks are taken
 
@@ -210,14 +210,16 @@ def _fitted(
     given: Mapping[str, Any],
 ) -> tuple[list[Tried], int]:
     """Settings by which logs are replayed, the most alike first, and the number of replays."""
+    policy = POLICY in given
+    usual = WITH_POLICY if policy else USUAL
     if len(logs) > 1 or len(logs[0].wait) <= ENOUGH:
-        every = Replays(logs, known, given, expected=USUAL)
-        return search(every, logs, least, known=POLICY in given), every.runs
+        every = Replays(logs, known, given, expected=usual)
+        return search(every, logs, least, known=policy), every.runs
     busiest = [logs[0].busiest(ENOUGH)]
-    part = Replays(busiest, known, given, expected=f"{USUAL}, then {KEPT} of all jobs,")
+    part = Replays(busiest, known, given, expected=f"{usual}, then {KEPT} of all jobs,")
     every = Replays(logs, known, given)
     # Those that are most like a part are judged by all of it.
-    ranked = every.best([one.values for one in search(part, busiest, least, known=POLICY in given)[:KEPT]])
+    ranked = every.best([one.values for one in search(part, busiest, least, known=policy)[:KEPT]])
     return ranked, part.runs + every.runs
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gridtune.plain_text import counted
 from gridtune.scenarios.calibration.logs import Log
 from gridtune.scenarios.calibration.waits import Flags, Floats, GoodnessOfFit, LoggedWaits
 from gridtune.scenarios.document.scenario import Scenario, load
@@ -106,7 +107,7 @@ class Replays:
                     f"a replay of {len(self.waits.wait):,} jobs takes {took:.0f} s; {self._expected} follow"
                 )
             elif monotonic() - self._told > TOLD:
-                log.info(f"{self.runs} replays so far")
+                log.info(f"{counted(self.runs, 'replay')} so far")
                 self._told = monotonic()
             log.debug(f"{self.runs}: misfit {one.fitted.misfit:.3f} {described(values)}")
         return self._done[settings]
