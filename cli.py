@@ -453,14 +453,14 @@ def identify(
 
     Example: gridtune identify cigri/file-system
     """
-    from gridtune.scenarios.simulation.identify import identify
+    from gridtune.scenarios.simulation.identify import MEANINGS, identify
 
     found = identify(
         _scenario(scenario, set), seed, harvester=harvester, sensor=sensor.value, low=low, high=high
     )
     made = found.as_json(settling, overshoot)
-    rows = [{"what": name, "value": made[name]} for name in ("a", "b", "fit", "kp", "ki")]
-    _print(made, rows, ("what", "value"), format)
+    rows = [{"parameter": name, "value": made[name], "meaning": text} for name, text in MEANINGS.items()]
+    _print(made, rows, ("parameter", "value", "meaning"), format)
     if min(made["kp"], made["ki"]) < 0:
         hint = 'kind = "pole-placement" with these a and b takes them; a shorter --settling may avoid them'
         print(f'gridtune: kind = "pi" refuses gains below 0; {hint}', file=sys.stderr)

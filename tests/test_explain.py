@@ -288,7 +288,7 @@ def test_cases_and_constraints_of_a_search_hold_for_its_explanation(tmp_path):
     found = explained(kept, some_configuration(kept))
     assert found.runs == 2 * found.replications * (2 + len(found.ablations))
     assert [(str(one.constraint), one.excess <= 0) for one in found.bounds] == [("unfairness<=2", True)]
-    assert "It keeps unfairness<=2" in told(found)
+    assert "It meets unfairness<=2" in told(found)
     assert found.to_dict()["constraints"][0]["holds"] is True
 
 

@@ -638,7 +638,7 @@ def test_statistics_count_what_breaks_a_constraint_and_show_every_case_by_the_va
     said = statistics_text(in_cases((60, 55), (60, 49.9)), 80)
     words = " ".join(said.split())
     assert not missing(words, "2 scenarios", "worst")
-    assert "Constraint: completed jobs >= 50; 1 configuration outside." in words
+    assert "Constraint: completed jobs >= 50; 1 configuration broke it." in words
     assert [line.split() for line in said.splitlines()[-2:]] == [
         ["0", "day", "70", "0.3"],
         ["0", "night", "80", "0.3"],

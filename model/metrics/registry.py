@@ -99,7 +99,9 @@ METRICS: dict[str, Definition] = {
     "waiting_p50": _of("s", "minimize", "median of the waits of mandatory jobs"),
     "waiting_p95": _of("s", "minimize", "95th percentile of the waits of mandatory jobs"),
     "waiting_p99": _of("s", "minimize", "99th percentile of the waits of mandatory jobs"),
-    "waiting_max": _of("s", "minimize", "longest wait of mandatory jobs"),
+    "waiting_max": _of(
+        "s", "minimize", "longest wait of mandatory jobs; those that never started do so after the run"
+    ),
     "execution_mean": _of(
         "s", "minimize", "mean run time of completed mandatory jobs, without executions that were lost"
     ),

@@ -32,7 +32,7 @@ def _in_short(found: Explanation) -> Iterator[str]:
         rule = one.constraint
         value = with_half(one.value.mean, one.value.standard_error, as_objective(rule))
         where = f" in {one.case}" if len(found.row.front.archive.cases) > 1 else ""
-        does = "keeps" if one.excess <= 0 else "breaks"
+        does = "meets" if one.excess <= 0 else "breaks"
         yield f"It {does} {rule} ({label(rule.metric).name}): {value}{one.whose}{where}."
     yield from _place(found)
     if said := refusal(found.row.front.archive, found.row.number):
@@ -61,12 +61,12 @@ def _place(found: Explanation) -> Iterator[str]:
     if row.stand != row.number:
         yield f"Gives the same as configuration {row.stand} in every replication."
     if row.on_front:
-        likely = "" if chance is None else f"; that none truly does has probability {chance:.2f}"
+        likely = "" if chance is None else f"; P(none truly does) = {chance:.2f}"
         by = f"{source} it is {dominated}" if found.dominated_by else f"no other dominates it {source}"
         yield f"On the front: {by}{likely}."
         return
     before = f"in the search it was {dominated}, " if rivals else ""
-    at_all = "" if chance is None else f"; that none at all does has probability {chance:.2f}"
+    at_all = "" if chance is None else f"; P(none at all does) = {chance:.2f}"
     yield f"Not on the front: {before}{source} no configuration on the front dominates it{at_all}."
 
 

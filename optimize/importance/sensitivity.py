@@ -159,7 +159,7 @@ def study_sensitivity(kept: SearchResult, objectives: Sequence[Objective], seed:
     archive = kept.archive
     if len(archive.evaluations) < LEAST:
         raise ScenarioError(
-            f"{archive.study}: {len(archive.evaluations)} evaluations say too little about importance; "
+            f"{archive.study}: {len(archive.evaluations)} configurations are too few to rank parameters; "
             f"at least {LEAST} are needed, or simulate: gridtune sensitivity SCENARIO"
         )
     rankings = tuple(_ranking(kept, objective, seed) for objective in objectives)

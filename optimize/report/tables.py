@@ -118,7 +118,7 @@ def statistics(front: Front) -> Iterator[str]:
         known = [cases for one in archive.evaluations if (cases := one.checked_cases)]
         broken = sum(tightest(rule, cases).excess > 0 for cases in known)
         bound = f"{label(rule.metric)} {rule.relation} {amount(rule.bound, as_objective(rule))}"
-        yield f"Constraint: {bound}; {counted(broken, 'configuration')} outside."
+        yield f"Constraint: {bound}; {counted(broken, 'configuration')} broke it."
 
 
 def _absent(front: Front) -> Iterator[str]:

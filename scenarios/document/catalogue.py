@@ -21,13 +21,13 @@ def scenario_rows() -> list[dict[str, str]]:
     return [{"name": name, "title": spec.title, "source": spec.source} for name, spec in specs.items()]
 
 
-def scenario_lines(width: int = 80) -> Iterator[str]:
+def scenario_lines(width: float) -> Iterator[str]:
     """The same for reading: a line of so many characters at most for each scenario."""
     rows = scenario_rows()
     longest = max(len(row["name"]) for row in rows)
     for row in rows:
         line = f"{row['name']:{longest}}  {row['title']}"
-        yield line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
+        yield line if len(line) <= width else f"{line[: int(width) - 1].rstrip()}…"
 
 
 def policy_tree(family: str | None = None) -> list[dict[str, Any]]:

@@ -12,6 +12,14 @@ from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.simulation.simulate import simulate
 
+# The numbers of an identification.
+MEANINGS = {
+    "a": "of the model: share of the measured value that is left a cycle later",
+    "b": "of the model: rise of the measured value for each job submitted in a cycle",
+    "fit": "share of the variance that one-step predictions explain, at most 1",
+    "kp": "proportional gain, jobs per cycle for an error of 1",
+    "ki": "integral gain, jobs per cycle for a sum of errors of 1",
+}
 # What a sensor measures, as the sum of recorded signals.
 PARTS: dict[str, tuple[str, ...]] = {
     "load": ("load",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from math import inf
 
 import typer
 
@@ -35,8 +36,10 @@ def list_scenarios(format: options.Output = Format.table) -> None:
     """
     from gridtune.scenarios.document.catalogue import scenario_lines, scenario_rows
     from gridtune.scenarios.results.json_text import to_json
+    from gridtune.scenarios.results.text import terminal_width
 
-    print(to_json(scenario_rows()) if format is Format.json else "\n".join(scenario_lines()))
+    width = terminal_width() if sys.stdout.isatty() else inf
+    print(to_json(scenario_rows()) if format is Format.json else "\n".join(scenario_lines(width)))
 
 
 @scenarios_app.command("show", cls=Command)
