@@ -644,7 +644,7 @@ def test_statistics_count_what_breaks_a_constraint_and_show_every_case_by_the_va
         ["0", "night", "80", "0.3"],
     ]
     nothing = statistics_text(in_cases((1, 1), members=False), 80)
-    assert "1 configuration outside" in nothing
+    assert "1 configuration broke" in nothing
     base = in_cases((60, 55), (60, 49.9)).archive
     told = {"validated": base.evaluations[0].validated, "validated_cases": base.evaluations[1].cases}
     only_checked = replace(base, evaluations=(replace(base.evaluations[0], **told), base.evaluations[1]))
