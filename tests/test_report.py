@@ -648,7 +648,7 @@ def test_statistics_count_what_breaks_a_constraint_and_show_every_case_by_the_va
     base = in_cases((60, 55), (60, 49.9)).archive
     told = {"validated": base.evaluations[0].validated, "validated_cases": base.evaluations[1].cases}
     only_checked = replace(base, evaluations=(replace(base.evaluations[0], **told), base.evaluations[1]))
-    assert "2 configurations outside" in " ".join(statistics_text(front(only_checked), 80).split())
+    assert "2 configurations broke" in " ".join(statistics_text(front(only_checked), 80).split())
     assert "night" not in nothing
 
 
