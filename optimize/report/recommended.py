@@ -50,17 +50,8 @@ def why_none(front: Front) -> str:
     archive = front.archive
     if not archive.evaluations:
         return "No configuration could be evaluated."
-    refused = {number: one.metrics[0] for number, one in archive.refusals.items() if one.metrics}
-    if refused:
-        number, metric = next(iter(refused.items()))
-        option = GUARDS[metric][2] if metric in GUARDS else ""
-        allowed = f" (A new search with `{option}` accepts that.)" if option else ""
-        others = counted(len(refused) - 1, "other was", "others were")
-        also = f" {others} refused, too." if len(refused) > 1 else ""
-        return (
-            f"Configuration {number} was better in the search, but {refusal(archive, number)}. So nothing is "
-            f"recommended.{also} {LONGER}.{allowed}"
-        )
+    if any(one.metrics for one in archive.refusals.values()):
+        return _why_refused(archive)
     if not front.on_front:
         broken = ", ".join(map(str, archive.constraints))
         return f"No configuration keeps the constraints ({broken}). Relax one or search longer."
@@ -106,6 +97,20 @@ def why_none(front: Front) -> str:
     return (
         "No configuration is significantly better than the baseline. Keep the baseline, or search longer: "
         "the same command with `--resume` and more `--budget`, `--runs` or `--time`."
+    )
+
+
+def _why_refused(archive: Archive) -> str:
+    """What the first of the configurations broke that were to be recommended, and how many did."""
+    refused = {number: one.metrics[0] for number, one in archive.refusals.items() if one.metrics}
+    number, metric = next(iter(refused.items()))
+    option = GUARDS[metric][2] if metric in GUARDS else ""
+    allowed = f" (A new search with `{option}` accepts that.)" if option else ""
+    others = counted(len(refused) - 1, "other was", "others were")
+    also = f" {others} refused, too." if len(refused) > 1 else ""
+    return (
+        f"Configuration {number} was better in the search, but {refusal(archive, number)}. So nothing is "
+        f"recommended.{also} {LONGER}.{allowed}"
     )
 
 
