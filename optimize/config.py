@@ -15,6 +15,7 @@ from gridtune.plain_text import counted
 from gridtune.scenarios.errors import ScenarioError, meant
 
 CONFIGURATIONS = 100  # evaluations of a search of which nothing is said
+OPTUNA = {"n_trials": "budget", "timeout": "time", "n_jobs": "jobs", "directions": "objectives"}
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -101,7 +102,7 @@ class SearchConfig(BaseModel):
             if isinstance(why, ScenarioError):
                 raise why from None
             if first["type"] == "extra_forbidden":
-                hint = meant(name, cls.model_fields)
+                hint = f"gridtune's is {OPTUNA[name]}" if name in OPTUNA else meant(name, cls.model_fields)
                 raise ScenarioError(f"{name}: no such setting{'; ' if hint else ''}{hint}") from None
             raise ScenarioError(f"{name} {str(first['input'])[:60]}: {first['msg'].lower()}") from None
 

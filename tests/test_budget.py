@@ -201,9 +201,11 @@ def test_what_is_no_duration_is_refused(text):
         ({"runs": 0}, "runs 0: .* 1$"),
         ({"time": 0.0}, "time 0: .* above 0$"),
         ({"time": float("inf")}, "time inf: .* above 0$"),
+        ({"n_trials": 3}, "n_trials: .* budget$"),
+        ({"budgets": 3}, r"budgets: .* budget\?$"),
     ],
 )
-def test_a_budget_of_nothing_is_refused(wrong, message):
+def test_a_budget_that_makes_no_sense_is_refused(wrong, message):
     with pytest.raises(ScenarioError, match=message):
         SearchConfig.of(**wrong)
 
