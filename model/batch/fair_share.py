@@ -25,6 +25,7 @@ class Member:
         members: of an account, by name; owners and accounts may have the same names.
         together: shares of all members.
         owners: how many there are, in an account and all below it.
+        only: the owner, where there is nothing else in an account.
     """
 
     shares: float = 1.0
@@ -33,13 +34,16 @@ class Member:
     members: dict[tuple[bool, str], Member] = field(default_factory=dict)
     together: float = 0.0
     owners: int = 1
+    only: str | None = None
 
     def summed(self) -> Member:
         """This member, with what all below it have together."""
+        self.only = self.owner
         if self.owner is None:
             below = [member.summed() for member in self.members.values()]
             self.together = sum(member.shares for member in below)
             self.owners = sum(member.owners for member in below)
+            self.only = below[0].only if len(below) == 1 else None
         return self
 
 
@@ -49,7 +53,7 @@ class Tree:
 
     Attributes:
         root: of all.
-        owners: each with the accounts above it, from the root on.
+        owners: each with the accounts above it but the root, the highest first.
     """
 
     root: Member
@@ -60,10 +64,13 @@ class Tree:
         for _, above in self.owners.values():
             for account in above:
                 account.used = 0.0
+        total = 0.0
         for name, (owner, above) in self.owners.items():
             owner.used = used = uses.get(name, 0.0)
+            total += used
             for account in above:
                 account.used += used
+        self.root.used = total
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +105,7 @@ class Accounts:
         for owner, within, name in owners:
             above = [root] if within is None else self._descend(root, within)
             leaf = above[-1].members[False, owner] = Member(shares.get(name, 1.0), owner=owner)
-            placed[owner] = leaf, above
+            placed[owner] = leaf, above[1:]
         return Tree(root.summed(), placed)
 
     def _descend(self, root: Member, account: str) -> list[Member]:
@@ -124,7 +131,7 @@ def classic(tree: Tree, waiting: Iterable[str], damping: float) -> Factors:
     for name in waiting:
         owner, above = tree.owners[name]
         share, effective = 1.0, 0.0
-        for account, member in pairwise([*above, owner]):
+        for account, member in pairwise([tree.root, *above, owner]):
             part = member.shares / account.together
             used = member.used / total if total > 0 else 0.0
             effective = used if account is tree.root else used + (effective - used) * part
@@ -158,10 +165,13 @@ def fair_tree(tree: Tree, waiting: Iterable[str], damping: float) -> Factors:
             start = rank - ahead[first]
             same = shared if first == 0 else None
             ranks.update(dict.fromkeys(owners, start if same is None else same))
-            below = [each for member in members if member.owner is None for each in _levels(member)]
-            if below:
-                same = start if same is None and owners else same
-                visit(below, start - len(owners), same)
+            same = start if same is None and owners else same
+            start -= len(owners)
+            accounts = [member for member in members if member.owner is None]
+            if len(accounts) == 1 and accounts[0].only is not None:  # as most often
+                ranks[accounts[0].only] = start if same is None else same
+            elif accounts:
+                visit([each for member in accounts for each in _levels(member)], start, same)
 
     count = tree.root.owners
     visit(_levels(tree.root), count, None)
