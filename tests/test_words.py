@@ -26,6 +26,8 @@ CODE += [
     if path.suffix in (".py", ".toml", ".ipynb", ".js", ".html") and path != Path(__file__)
 ]
 WORDS = 17  # of a sentence, at most, in the mean over a page
+LONGEST = 25  # words of a sentence, at most
+MADE = r"<!-- estimates: .*?<!-- end -->"  # a block whose sentence stands in tests/benchmarks/estimates.py
 
 # Private words, and what says the same in the field's.
 PRIVATE = {
@@ -137,8 +139,11 @@ def test_every_literal_word_is_there():
 @pytest.mark.parametrize("page", PAGES)
 def test_pages_have_no_private_words_and_short_sentences(page):
     assert not list(faults(page))
-    words = [len(one.split()) for one in sentences(page.read_text(encoding="utf-8"))]
+    text = page.read_text(encoding="utf-8")
+    words = [len(one.split()) for one in sentences(text)]
     assert sum(words) / len(words) <= WORDS, page.name
+    written = sentences(re.sub(MADE, "", text, flags=re.DOTALL))
+    assert [one for one in written if len(one.split()) > LONGEST] == []
 
 
 def test_private_words_are_found_and_others_are_not():
