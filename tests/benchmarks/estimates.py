@@ -82,8 +82,8 @@ def told(rows: list[dict[str, Any]]) -> str:
     names = " and ".join(f"`{name}`" for name in SCENARIOS)
     return (
         f"In {searches} searches of {names} ({BUDGET} configurations each), half of the estimated means "
-        f"were off by\nless than {half}, 90 % by less than {nine}, the worst by {worst}. Without logarithms, "
-        f"90 % were off by less than\n{other_nine}, the worst by {other_worst}. "
+        f"were off by\nless than {half}. 90 % were off by less than {nine}, the worst by {worst}. Without "
+        f"logarithms, 90 % were off by less than\n{other_nine}, the worst by {other_worst}. "
         f"{held} of the 95 % intervals of differences from the baseline contained the true one\n"
         f"(without logarithms: {other_held})."
     )
