@@ -17,6 +17,7 @@ from gridtune.scenarios.slurm import slurm_changes, slurm_seed
 from gridtune.scenarios.slurm.conf import QOS_COLUMNS, host_names, read_conf, seconds
 from gridtune.scenarios.slurm.qos import ORDER
 from gridtune.scenarios.slurm.seed import NO_DECAY
+from tests.facts import missing, unstated
 from tests.test_cli import gridtune, refused
 
 CONF = """\
@@ -93,7 +94,7 @@ def test_times_of_a_qos_that_are_none_name_the_qos(files, key):
 
 def test_a_row_of_qos_with_other_fields_than_names_is_refused(files):
     files[1].write_text("Name|Priority|MaxWall\nnormal|0|\nlong|5\n")
-    with pytest.raises(ScenarioError, match="QOS long: 2 fields below 3 names"):
+    with pytest.raises(ScenarioError, match=r"QOS long: 2 .* 3"):
         slurm_seed(*files)
 
 
@@ -126,22 +127,23 @@ def test_a_site_takes_over_what_it_can_have(files):
 
 
 def test_what_has_no_counterpart_is_named(files):
-    assert list(slurm_seed(*files).without) == [
-        "OverTimeLimit=5",
-        "SchedulerParameters bf_continue",
-        "PriorityFlags ACCRUE_ALWAYS",
-        "PartitionName=debug MaxNodes=1",
-        "PartitionName=old State=DOWN: left out",
-        "backfilling within a partition, beside preemption that suspends or has a GraceTime",
-        "PriorityWeightQOS: no QOS of the log's jobs is known to have a priority",
-        ORDER,
-        "the log names no QOS: jobs of at most 01:00:00 count as urgent, and preempt all others",
-        "QOS normal maxjobspu=20: limits of one QOS of several are not simulated",
-        "QOS normal maxtrespu=cpu=64: limits of one QOS of several are not simulated",
-        "QOS long maxjobspu=2: limits of one QOS of several are not simulated",
-        "QOS long maxwall=7-00:00:00",
-        "Include more.conf: not read",
-    ]
+    assert not unstated(
+        slurm_seed(*files).without,
+        ["OverTimeLimit=5"],
+        ["SchedulerParameters", "bf_continue"],
+        ["PriorityFlags", "ACCRUE_ALWAYS"],
+        ["PartitionName=debug", "MaxNodes=1"],
+        ["PartitionName=old", "State=DOWN"],
+        ["partition", "suspends", "GraceTime"],
+        ["PriorityWeightQOS", "log"],
+        [ORDER],
+        ["no QOS", "01:00:00", "urgent"],
+        ["QOS normal", "maxjobspu=20"],
+        ["QOS normal", "maxtrespu=cpu=64"],
+        ["QOS long", "maxjobspu=2"],
+        ["QOS long", "maxwall=7-00:00:00"],
+        ["Include", "more.conf"],
+    )
     alone = slurm_seed(files[0])
     assert any(line.startswith("PreemptType=preempt/qos") for line in alone.without)
     assert "quota.user_running" not in alone.site
@@ -254,18 +256,16 @@ def test_usual_lines_that_do_not_decide_who_starts_when_are_passed_over(tmp_path
         *((f"PartitionName=b Nodes=ALL {word}", f"PartitionName=b {word}") for word in (
             "AllowAccounts=a17", "ExclusiveUser=YES", "MinNodes=2",
         )),
-        ("PartitionName=b", "PartitionName=b Nodes: none: left out"),
-        (
-            "AccountingStorageEnforce=limits",
-            "AccountingStorageEnforce=limits: limits of associations are not read",
-        ),
+        ("PartitionName=b", "PartitionName=b Nodes"),
+        ("AccountingStorageEnforce=limits", "AccountingStorageEnforce=limits"),
         ("NodeName=m CPUs=1 CoreSpecCount=1", "NodeName CoreSpecCount"),
-        ("PartitionName=b State=DRAIN", "PartitionName=b State=DRAIN: left out"),
-        ("DownNodes=n[1-2] State=DRAIN", "NodeName=n[1-2] State=DRAIN: not counted"),
+        ("PartitionName=b State=DRAIN", "PartitionName=b State=DRAIN"),
+        ("DownNodes=n[1-2] State=DRAIN", "NodeName=n[1-2] State=DRAIN"),
     ],
 )  # fmt: skip
 def test_whatever_else_is_set_is_named(tmp_path, line, told):
-    assert list(slurm_seed(_written(tmp_path, "slurm.conf", USUAL + line)).without) == [told]
+    (said,) = slurm_seed(_written(tmp_path, "slurm.conf", USUAL + line)).without
+    assert said.partition(": ")[0] == told
 
 
 def test_nodes_that_are_out_are_not_counted(tmp_path):
@@ -279,10 +279,11 @@ PartitionName=b Nodes=n[5-6]
     seed = slurm_seed(_written(tmp_path, "slurm.conf", text))
     assert seed.processors == 6
     assert [(queue["name"], queue["slots"]) for queue in seed.site["queue"]] == [("a", 2)]
-    assert [line for line in seed.without if line.startswith("NodeName=")] == [
-        "NodeName=n[5-6] State=DOWN: not counted", "NodeName=n4 State=FAIL: not counted",
+    told = [line.partition(": ")[0] for line in seed.without]
+    assert [one for one in told if one.startswith("NodeName=")] == [
+        "NodeName=n[5-6] State=DOWN", "NodeName=n4 State=FAIL",
     ]  # fmt: skip
-    assert "PartitionName=b Nodes: all are out: left out" in seed.without
+    assert "PartitionName=b Nodes" in told
 
 
 @pytest.mark.parametrize("others", [(), ("long",)])
@@ -291,8 +292,7 @@ def test_limits_of_a_qos_hold_for_all_jobs_only_where_there_is_no_other(tmp_path
     rows = [qos_row(name="normal", maxjobspu=40), *(qos_row(name=name) for name in others)]
     seed = slurm_seed(conf, _written(tmp_path, "qos", "\n".join(rows)))
     assert seed.site == ({} if others else {"quota.user_running": 40.0})
-    told = "QOS normal maxjobspu=40: limits of one QOS of several are not simulated"
-    assert list(seed.without) == ([told] if others else [])
+    assert not unstated(seed.without, *([["QOS normal", "maxjobspu=40"]] if others else []))
 
 
 @pytest.mark.parametrize(
@@ -302,11 +302,11 @@ def test_limits_of_a_qos_hold_for_all_jobs_only_where_there_is_no_other(tmp_path
         ("NodeName=n[1-999999999]", "n[1-999999999]: more than 1,000,000 hosts"),
         (f"NodeName=n[1-{'9' * 5000}]", f"[1-{'9' * 38}]: no range of hosts"),
         ("NodeName=n[4-1]", "[4-1]: no range of hosts"),
-        ("NodeName=n[1-4", "n[1-4: hosts with a bracket that opens or closes nothing"),
-        ("NodeName=n]1-4[", "n]1-4[: hosts with a bracket that opens or closes nothing"),
-        (f"NodeName={'[' * 200_000}", f"{'[' * 40}: hosts with a bracket that opens or closes nothing"),
-        ("NodeName=n1 CPUs=-5", "NodeName=n1: CPUs=-5: a number of 0 or more was expected"),
-        ("NodeName=n1\nPartitionName=a Nodes=n1 PriorityTier=nan", "PriorityTier=nan: a number was expected"),
+        ("NodeName=n[1-4", "n[1-4: "),
+        ("NodeName=n]1-4[", "n]1-4[: "),
+        (f"NodeName={'[' * 200_000}", f": {'[' * 40}: "),
+        ("NodeName=n1 CPUs=-5", "NodeName=n1: CPUs=-5: "),
+        ("NodeName=n1\nPartitionName=a Nodes=n1 PriorityTier=nan", "PartitionName=a: PriorityTier=nan: "),
         (f"NodeName=n1\nPartitionName=a Nodes=n1 MaxTime={'9' * 5000}", "PartitionName=a: MaxTime=9999"),
     ],
 )
@@ -322,8 +322,8 @@ def test_a_partition_that_no_path_can_address_is_refused_by_its_name(tmp_path, n
     conf = _written(tmp_path, "slurm.conf", f"NodeName=n[1-4]\nPartitionName={name} Nodes=ALL MaxTime=1-0\n")
     with pytest.raises(ScenarioError) as caught:
         slurm_seed(conf)
-    assert str(caught.value).startswith(f"{conf}: PartitionName={name}: name: '{name}': no path can address")
-    assert str(caught.value).endswith("; rename it in copies of this file and of the log")
+    assert str(caught.value).startswith(f"{conf}: PartitionName={name}: name: '{name}': ")
+    assert not missing(str(caught.value), "rename", "copies")
 
 
 def test_flags_of_a_qos_are_named(tmp_path):
@@ -400,7 +400,7 @@ def test_words_of_default_hold_for_what_follows_it(tmp_path):
     seed = slurm_seed(_written(tmp_path, "slurm.conf", weight + "\n".join(rows) + "\n"))
     assert seed.policy["weight_queue"] == 50.0  # the tiers are equal
     assert [queue["slots"] for queue in seed.site["queue"]] == [4, 4]
-    assert "PartitionName=b shares nodes with a: here each has its own" in seed.without
+    assert any(not missing(line, "PartitionName=b", "with a") for line in seed.without)
     assert "PartitionName=a,b OverSubscribe=YES" in seed.without
 
 
@@ -412,7 +412,7 @@ def test_what_is_no_file_of_slurm_is_refused(tmp_path):
     with pytest.raises(ScenarioError, match="cannot be read"):
         slurm_seed(tmp_path / "none")
     for other in ("nothing\n", "JobID|State\n1|COMPLETED\n"):
-        with pytest.raises(ScenarioError, match="as `sacctmgr -P show qos` prints"):
+        with pytest.raises(ScenarioError, match="`sacctmgr -P show qos`"):
             slurm_seed(_written(tmp_path, "c", CONF), _written(tmp_path, "d", other))
 
 
@@ -456,11 +456,14 @@ def test_a_weight_that_changes_is_told_with_those_that_it_is_weighed_against(as_
             "PriorityWeightJobSize=0", "PriorityWeightPartition=0",
     ]  # fmt: skip
     assert not made.commands
-    kept = ["limits of users that count jobs of all QOS together", "limits of users' processors"]
-    assert [line.partition(":")[0] for line in made.without[:-3]] == kept
-    assert made.without[-3].startswith("every short job is express")  # what the baseline has, too
-    assert made.without[-2].startswith("short jobs preempt jobs of every QOS")
-    assert made.without[-1].startswith("victims: of the lowest level, the youngest first")
+    assert not unstated(
+        made.without,
+        ["limits of users", "all QOS"],
+        ["limits of users", "processors"],
+        ["express"],  # what the baseline has, too
+        ["short jobs", "every QOS"],
+        ["victims", "lowest level", "youngest", "PreemptParameters"],
+    )
     assert "scale your other weights" in made.text()
 
 
@@ -476,26 +479,20 @@ def test_a_priority_of_a_queue_is_a_factor_where_it_is_weighed_and_a_tier_elsewh
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"policy.rule": "sjf"}, "rule = sjf: needs a site_factor plug-in"),
-        ({"policy.max_wait": 604800.0}, "site.cluster.policy.max_wait = 604800.0"),
-        ({"quota.group_running": 5}, "site.cluster.quota.group_running = 5.0"),
-        ({"policy.weight_shortness": 3.0}, "weight_shortness = 3: needs a site_factor plug-in"),
-        ({"nodes": 90}, "site.cluster.nodes"),
-        (
-            {"quota.user_share": 0.5},
-            "user_share: a larger job runs as its user's only one here; in Slurm it never starts",
-        ),
-        (
-            {"quota.user_slots": 20},
-            "limits of users' processors: if a job waits for one, its user's later jobs wait; not in Slurm",
-        ),
+        ({"policy.rule": "sjf"}, ["rule = sjf", "site_factor"]),
+        ({"policy.max_wait": 604800.0}, ["site.cluster.policy.max_wait = 604800.0"]),
+        ({"quota.group_running": 5}, ["site.cluster.quota.group_running = 5.0"]),
+        ({"policy.weight_shortness": 3.0}, ["weight_shortness = 3", "site_factor"]),
+        ({"nodes": 90}, ["site.cluster.nodes"]),
+        ({"quota.user_share": 0.5}, ["user_share", "never starts"]),
+        ({"quota.user_slots": 20}, ["limits of users' processors", "wait"]),
     ],
 )
 def test_changes_without_counterpart_are_named(as_slurm, values, said):
     changed = as_slurm.override({f"site.cluster.{key}": value for key, value in values.items()})
     made = slurm_changes(as_slurm, changed)
-    assert said in made.without
-    assert f"# no counterpart: {said}\n" in made.text()
+    (line,) = [line for line in made.without if not missing(line, *said)]
+    assert f"# no counterpart: {line}\n" in made.text()
 
 
 @pytest.mark.long
@@ -633,10 +630,8 @@ SchedulerType = sched/backfill
     assert seed.processors == 6 * 16
     told = {queue["name"]: (queue.get("slots"), queue.get("max_runtime")) for queue in seed.site["queue"]}
     assert told == {"a": (64, 3600.0), "b": (32, None), "c": (None, None)}
-    assert [line for line in seed.without if line.startswith("PartitionName=")] == [
-        "PartitionName=b shares nodes with a: here each has its own",
-        "PartitionName=c Nodes=nowhere: no such nodes; here it has all",
-    ]
+    named = [line for line in seed.without if line.startswith("PartitionName=")]
+    assert not unstated(named, ["PartitionName=b", "with a"], ["PartitionName=c", "Nodes=nowhere"])
 
 
 @pytest.mark.parametrize(
@@ -678,8 +673,8 @@ def test_a_qos_preempts_only_where_jobs_of_the_log_have_it(tmp_path):
     used = qos_of([str(_written(tmp_path, "log.txt", "\n".join(rows)))])
     assert used == {"normal", ""}
     said = slurm_seed(conf, qos, used | {"ghost"}).without
-    assert any(line.startswith("jobs of the log without a QOS") for line in said)
-    assert any(line.startswith("QOS ghost of the log") for line in said)
+    assert any(not missing(line, "without a QOS", "lowest level") for line in said)
+    assert any(not missing(line, "QOS ghost", "lowest level") for line in said)
     assert slurm_seed(conf, qos, {""}) == slurm_seed(conf, qos), "as if the log had no such column"
 
 
@@ -691,12 +686,12 @@ def test_a_qos_is_above_all_that_it_preempts(tmp_path):
     ]  # fmt: skip
     seed = slurm_seed(conf, _written(tmp_path, "qos", "\n".join(rows)), {"vip", "high", "normal", "idle"})
     assert seed.site["preemption.qos"] == {"vip": 2.0, "high": 1.0, "normal": 0.0, "idle": 0.0}
-    assert "QOS vip preempt=high: here, normal,idle, too" in seed.without
-    assert "QOS high preempt=normal: here, idle, too" in seed.without
+    assert any(not missing(line, "QOS vip preempt=high", "normal,idle") for line in seed.without)
+    assert any(not missing(line, "QOS high preempt=normal", "idle") for line in seed.without)
     told = {"preemption.mode": "suspend"}
     assert {key: value for key, value in seed.site.items() if key != "preemption.qos"} == told
-    others = "QOS normal makes way as high does: mode, gracetime and preemptexempttime"
-    assert others in seed.without
+    others = "QOS normal", "high", "mode", "gracetime", "preemptexempttime"
+    assert any(not missing(line, *others) for line in seed.without)
     circle = [
         qos_row(name="a", preempt="a,b"),
         qos_row(name="b", preempt="a"),
@@ -704,7 +699,7 @@ def test_a_qos_is_above_all_that_it_preempts(tmp_path):
     ]
     seed = slurm_seed(conf, _written(tmp_path, "qos", "\n".join(circle)), {"a", "b", "c"})
     assert seed.site["preemption.qos"]["c"] == 0.0, "nobody preempts jobs of its own QOS"
-    assert any(line.startswith("QOS a preempt=a,b: here, not b") for line in seed.without)
+    assert any(not missing(line, "QOS a preempt=a,b", "not b") for line in seed.without)
 
 
 @pytest.mark.parametrize(
@@ -754,7 +749,7 @@ def test_a_dot_in_the_name_of_a_qos_costs_it_its_priority_and_is_said(tmp_path):
     rows = [qos_row(name="a.b", priority=50), qos_row(name="low", priority=5)]
     seed = slurm_seed(conf, _written(tmp_path, "qos", "\n".join(rows)), {"a.b", "low"})
     assert seed.policy["qos"] == {"low": 5.0, HIGHEST: 50.0}
-    assert seed.without == ["QOS a.b priority=50: has a dot in its name"]
+    assert not unstated(seed.without, ["QOS a.b", "priority=50", "dot"])
 
 
 @pytest.mark.parametrize(
@@ -807,7 +802,7 @@ def test_what_a_qos_preempts_is_set_by_its_name():
     made = slurm_changes(before, after)
     assert list(made.commands) == ["modify qos low set Priority=0"]
     assert not slurm_changes(before, replay).commands, "priorities that nobody weighs are let be"
-    assert "QOS high: its priority 10.4 is rounded" in made.without
+    assert any(not missing(line, "QOS high", "10.4", "rounded") for line in made.without)
 
 
 LEVELS = {"idle": 0.0, "normal": 1.0, "my qos": 2.0}
@@ -921,7 +916,7 @@ def test_no_level_is_no_preemption_and_limits_are_those_of_each_qos():
     assert sorted(limited.commands) == [
         f"modify qos {name} set MaxJobsPerUser=8" for name in ("'my qos'", "idle", "normal")
     ]
-    assert any(line.startswith("limits of users that count jobs of all QOS") for line in limited.without)
+    assert any(not missing(line, "limits of users", "all QOS") for line in limited.without)
 
 
 def test_limits_of_qos_that_nobody_takes_over_are_named(tmp_path):
@@ -944,7 +939,7 @@ def test_preemption_of_a_file_and_limits_that_the_log_denies(files, tmp_path):
     result = gridtune("calibrate", log, "--slurm", conf, "--qos", qos, "--out", out)
     assert result.returncode == 0, result.stderr
     words = " ".join(result.stdout.split())
-    assert "site.cluster.quota.user_slots 2: left out, as 6 users of the log had more processors" in words
+    assert not missing(words, "site.cluster.quota.user_slots 2", "6 users")
     found = load(str(out))
     site, space = found.active.site[0], found.spec.search.space
     assert (site.preemption.express, site.quota.user_slots) == (3600.0, "none")
@@ -984,11 +979,11 @@ def test_preemption_as_slurm_has_it(as_slurm):
     on_suspended = off.override({f"{place}.express": 60.0, f"{place}.mode": "suspend"})
     on = slurm_changes(off, on_suspended)
     assert "PreemptMode=SUSPEND,GANG" in on.lines
-    assert [one for one in on.without if one.startswith("every short job is express")]
-    turns = "preemption.mode = suspend: in Slurm, a partition's jobs take turns; suspended ones keep memory"
+    assert any("express" in one for one in on.without)
     assert "OverSubscribe=FORCE:1" in on.text()
-    assert turns in on.without
-    assert turns not in slurm_changes(on_suspended, off).without
+    back = slurm_changes(on_suspended, off)
+    told = [any("mode = suspend" in one for one in made.without) for made in (on, back)]
+    assert told == [True, False]
 
 
 def test_so_many_reservations_as_slurm_has_for_each_partition(as_slurm, tmp_path):
@@ -998,10 +993,9 @@ def test_so_many_reservations_as_slurm_has_for_each_partition(as_slurm, tmp_path
     few = as_slurm.override({"site.cluster.policy.reservations": 4})
     made = slurm_changes(as_slurm, few)
     assert [line.rpartition(",")[2] for line in made.lines] == ["bf_job_part_count_reserve=4"]
-    told = "reservations = 4 on the whole site; in Slurm, for each partition"
-    assert told in made.without
-    queue = {"site.cluster.queue": [{"name": "work"}]}
-    assert told not in slurm_changes(as_slurm, few.override(queue)).without
+    one_queue = slurm_changes(as_slurm, few.override({"site.cluster.queue": [{"name": "work"}]}))
+    told = [any("reservations = 4" in line for line in one.without) for one in (made, one_queue)]
+    assert told == [True, False]
     for policy, count in (("easy", 1), ("fair-share", 1), ("conservative", 0)):
         site = load("batch/replay").override({"site.cluster.policy": policy})
         (line,) = [one for one in slurm_changes(as_slurm, site).lines if one.startswith("Scheduler")]
@@ -1029,10 +1023,7 @@ def test_how_jobs_make_way_is_set_for_the_qos_that_is_preempted(as_slurm):
     ]
     first = slurm_changes(load("batch/replay"), as_slurm)
     assert "modify qos express set Preempt+=normal" in first.commands
-    assert (
-        "# limits of a QOS need AccountingStorageEnforce=limits,qos: no job without an association\n"
-        in first.text()
-    )
+    assert any(not missing(x, "#", "AccountingStorageEnforce=limits,qos") for x in first.text().splitlines())
     assert "AccountingStorageEnforce" not in made.text()
     exempt = as_slurm.override({f"{place}.exempt": 60.0})
     assert slurm_changes(exempt, as_slurm).lines == ["PreemptExemptTime=-1"]
@@ -1041,17 +1032,9 @@ def test_how_jobs_make_way_is_set_for_the_qos_that_is_preempted(as_slurm):
 @pytest.mark.parametrize(
     ("values", "line", "said"),
     [
-        ({"by": "user"}, None, "by = user: Slurm compares accounts, and users within each"),
-        (
-            {"half_life": 5e11},
-            "PriorityDecayHalfLife=0",
-            "half_life without end: Slurm also needs a PriorityUsageResetPeriod",
-        ),
-        (
-            {"algorithm": "classic", "damping": 1.4},
-            "FairShareDampeningFactor=1",
-            "damping = 1.4: a whole number in Slurm",
-        ),
+        ({"by": "user"}, None, ["by = user", "accounts"]),
+        ({"half_life": 5e11}, "PriorityDecayHalfLife=0", ["half_life", "PriorityUsageResetPeriod"]),
+        ({"algorithm": "classic", "damping": 1.4}, "FairShareDampeningFactor=1", ["damping = 1.4", "whole"]),
         ({"interval": 20_000.0}, "SchedulerParameters=bf_interval=10800", None),
     ],
 )
@@ -1059,7 +1042,7 @@ def test_what_slurm_refuses_or_does_otherwise(as_slurm, values, line, said):
     policy = {f"site.cluster.policy.{name}": value for name, value in values.items()}
     made = slurm_changes(as_slurm, as_slurm.override(policy))
     assert line is None or any(one.startswith(line) for one in made.lines)
-    assert said is None or said in made.without
+    assert said is None or any(not missing(one, *said) for one in made.without)
 
 
 def test_backfill_that_is_off_and_a_second_qos_that_preempts(tmp_path):
