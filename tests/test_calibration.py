@@ -162,7 +162,7 @@ def test_weeks_held_back_judge_what_was_chosen_on_the_others(log_of, tmp_path):
     assert max(map(len, lines)) <= 80
     # What is written says the same, and does it: the run waits as the table has it.
     made = load_text(scenario_text(found), tmp_path)
-    assert "1.00 there, 2.00 on the weeks held back" in made.spec.description
+    assert not missing(made.spec.description, "1.00", "2.00 on the weeks held")
     jobs = simulate(made).record.jobs
     late = [job.start - job.submit for job in jobs if job.submit >= 3 * WEEK]
     assert np.mean(late) == pytest.approx(found.tested.mean)
@@ -214,7 +214,7 @@ def test_whatever_policy_is_found_is_a_configuration_of_the_space_that_is_writte
     doubtful = replace(found, best=replace(found.best, tested=far))
     told = load_text(scenario_text(doubtful), tmp_path).spec.search.caveat
     fitted = found.best.fitted.ratio
-    assert f"{fitted:.2f} times the log's, on weeks held back 1.30." in told, "of both parts of the log"
+    assert not missing(told, f"{fitted:.2f} times", "1.30"), "of both parts of the log"
 
 
 @pytest.mark.parametrize("reservations", ["all", 5, 0])
@@ -262,7 +262,7 @@ def calibrated_as(values):
 def test_fewer_processors_than_the_log_had_in_use_are_doubted():
     values = {"site.cluster.policy": "easy", "site.cluster.nodes": 100 / 128}
     said = [" ".join(report_lines(replace(calibrated_as(values), peak=peak))) for peak in (100, 128)]
-    assert ["up to 128 processors in use" in one for one in said] == [False, True]
+    assert [not missing(one, "128 processors in use") for one in said] == [False, True]
 
 
 @pytest.mark.long
@@ -327,7 +327,7 @@ def test_several_short_logs_are_calibrated_to_together(tmp_path):
     assert found.tested.error < 1.0
     lines = list(report_lines(found, every=True))
     assert not missing(lines[0], "4 logs", "1,200 jobs", "8 processors")
-    assert lines[1].startswith("Fitted to logs 1 to 3 in ")
+    assert not missing(lines[1], "logs 1 to 3")
     assert any("geometric mean 1.000" in line for line in lines)
     assert len(load_text(scenario_text(found), tmp_path).spec.site) == 1
 
@@ -368,8 +368,7 @@ def test_refused_jobs_are_counted_and_no_ratio_has_them(log_of):
         assert one.logged == pytest.approx(log.wait[kept & back].mean())
         assert one.ratio == pytest.approx(one.mean / one.logged)
         assert one.mean < 10 * log.wait.max()
-    said = f"The simulated site refuses {(~kept).sum()} jobs of the log: no ratio counts them."
-    assert said in list(report_lines(found))
+    assert any(not missing(line, "refuses", f"{(~kept).sum()} jobs") for line in report_lines(found))
     with pytest.raises(ScenarioError, match="refuses all jobs"):
         calibrate(str(log.path), given={"site.cluster.queue": [queue | {"max_runtime": 0.5}]})
 
@@ -382,11 +381,9 @@ def test_limits_of_a_queue_that_its_jobs_exceeded_are_left_out(log_of):
     assert found.given == {"site.cluster.queue": [{"name": "other", "max_runtime": 60.0}, {"name": "1"}]}
     assert "max_runtime" in given["site.cluster.queue"][0], "what is given stays as it is"
     longer, wider = (log.estimate > 7200).sum(), (log.processors > 4).sum()
-    assert not missing(
-        " / ".join(found.denied),
-        f"queue.1.max_runtime 2 h: left out, as {longer} jobs of the log there asked for more",
-        f"queue.1.max_processors 4: left out, as {wider} jobs of the log there asked for more (at most 6)",
-    )
+    of_processors = "queue.1.max_processors 4", f"{wider} jobs", "at most 6"
+    for facts in (("queue.1.max_runtime 2 h", f"{longer} jobs"), of_processors):
+        assert any(not missing(one, *facts) for one in found.denied)
     assert found.best.refused == []
 
 
@@ -403,7 +400,7 @@ def test_jobs_long_before_all_others_are_left_out(log_of, tmp_path):
     expected, found = calibrate(str(clean)), calibrate(str(late))
     assert (found.parts, found.cut, found.values) == (expected.parts, expected.cut, expected.values)
     assert (found.tested, expected.first, found.first) == (expected.tested, None, 2)
-    assert "Left out: 1 job that came over a week before all others." in list(report_lines(found))
+    assert any(not missing(line, "Left out", "1 job", "a week") for line in report_lines(found))
     run, same = (simulate(load_text(scenario_text(one), tmp_path)).record.jobs for one in (found, expected))
     assert [job.start for job in run] == [job.start for job in same]
 
@@ -420,7 +417,7 @@ def test_of_several_logs_it_is_said_which_one_the_scenario_replays(monkeypatch, 
 
 
 def test_few_or_long_logs_are_refused(log_of, tmp_path):
-    with pytest.raises(ScenarioError, match="3 logs; calibration needs at least 4"):
+    with pytest.raises(ScenarioError, match=r"3 logs; .* 4"):
         calibrate(*schedules(tmp_path, 3, "easy"))
     with pytest.raises(ScenarioError, match=r"log.*longer than a week"):
         calibrate(*[str(log_of("easy"))] * 4)
@@ -446,7 +443,7 @@ def test_of_a_long_log_the_busiest_weeks_are_searched(log_of, monkeypatch):
 @pytest.mark.parametrize(
     ("rows", "nodes", "said"),
     [
-        ("1 0 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1", 8, "no wait; there is nothing to calibrate to"),
+        ("1 0 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1", 8, "no wait"),
         ("1 0 5 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1", 8, "1 week .*at least 4"),
     ],
 )
@@ -482,10 +479,10 @@ def test_a_calibration_holds_only_if_it_does_on_both_parts_of_the_log(later, fit
 @pytest.mark.parametrize(
     ("plain", "guessed", "said"),
     [
-        (0.3, 0.3, "."),
-        (0.1, 0.3, "; nearer is EASY on all nodes."),
-        (0.3, 0.1, "; nearer is persistence."),
-        (0.1, 0.1, "; nearer are EASY on all nodes and persistence."),
+        (0.3, 0.3, []),
+        (0.1, 0.3, ["EASY"]),
+        (0.3, 0.1, ["persistence"]),
+        (0.1, 0.1, ["EASY", "persistence"]),
     ],
 )
 def test_the_verdict_names_what_is_nearer_to_the_log_than_the_calibrated_site(plain, guessed, said):
@@ -498,7 +495,9 @@ def test_the_verdict_names_what_is_nearer_to_the_log_than_the_calibrated_site(pl
         plain=SimpleNamespace(tested=part(plain)),
         guessed=part(guessed),
     )
-    assert _verdict(found, "weeks").endswith(f"(within a factor of 1.25, or a minute){said}")
+    verdict = _verdict(found, "weeks")
+    assert not missing(verdict, "1.25", "a minute")
+    assert [one for one in ("EASY", "persistence") if one in verdict] == said
 
 
 def test_a_calibration_that_is_interrupted_goes_on(log_of, tmp_path, monkeypatch, caplog):

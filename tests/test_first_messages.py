@@ -35,10 +35,9 @@ def test_a_trace_where_a_scenario_is_wanted_is_known_as_one(tmp_path, name, comm
     (tmp_path / name).write_bytes(FILES[name])
     done = gridtune(command, name, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        f"gridtune: {name}: this is a trace: "
-        f"`gridtune calibrate {name} --out mine.toml` makes a scenario of it\n"
-    )
+    assert done.stderr.count("\n") == 1
+    command = f"`gridtune calibrate {name} --out mine.toml`"
+    assert not missing(done.stderr, f"gridtune: {name}:", "trace", command)
 
 
 def test_what_is_no_trace_is_a_faulty_scenario(tmp_path):
@@ -66,11 +65,11 @@ def replayed(tmp_path):
 def test_a_log_is_introduced_in_one_line_and_all_is_said_on_request(replayed):
     origin, refused = replayed().stderr.splitlines()
     assert not missing(origin, "site.swf", "2 notes", "-v")
-    assert refused.endswith("and are refused: they count as lost")  # harm is said in any case
+    assert not missing(refused, "refused", "lost")  # harm is said in any case
     said = replayed("-v").stderr.splitlines()
     assert origin.startswith(f"{said[0]} (")
     assert said[1].startswith("gridtune: site cluster: 8 nodes")
-    assert "1 of 2 jobs have no requested time" in said[2]
+    assert not missing(said[2], "1 of 2 jobs", "requested time")
     assert said[3] == refused
     assert replayed("--verbose").stderr.splitlines() == said
     assert len(replayed().stderr.splitlines()) == 2  # of one command alone

@@ -8,7 +8,7 @@ import pytest
 
 from gridtune.scenarios.traces.summary import summarise
 from gridtune.scenarios.traces.summary_text import summary_lines
-from tests.facts import missing
+from tests.facts import missing, unstated
 
 DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 real = pytest.mark.skipif(not DATA.is_dir(), reason="needs the logs in ../shared/data")
@@ -63,9 +63,8 @@ def test_what_is_not_known_is_none(summary):
 def test_a_summary_is_plain_data_and_aligned_text(summary):
     s = summary(row(1, 0, 3, 0, 1), row(2, 5, -1, -1, 1))
     plain = json.loads(json.dumps(s.to_dict(), allow_nan=False))
-    assert plain["dropped"] == {
-        "cancelled before its start (run time below 0)": {"count": 1, "first_line": 3}
-    }
+    assert list(plain["dropped"].values()) == [{"count": 1, "first_line": 3}]
+    assert not unstated(plain["dropped"], ["cancelled"])
     lines = list(summary_lines(s))
     assert max(map(len, lines)) <= 100
     assert "rows            2 read, 1 kept" in lines
@@ -81,29 +80,29 @@ def test_a_faultless_trace_has_nothing_to_mind(summary):
 @pytest.mark.parametrize(
     ("rows", "header", "warning"),
     [
-        ([row(1, 0, -1, 5, 3)], "; MaxProcs: 4", "submit times may really be start times"),
-        ([row(1, 0, -1, 5, 3), row(2, 0, 1, 5, 3)], "", "50 % of the jobs have no wait"),
-        ([row(1, 0, 0, 5, 3, limit=-1)], "", "no job has a requested time"),
+        ([row(1, 0, -1, 5, 3)], "; MaxProcs: 4", "submit times .* start times"),
+        ([row(1, 0, -1, 5, 3), row(2, 0, 1, 5, 3)], "", "50 % .* no wait"),
+        ([row(1, 0, 0, 5, 3, limit=-1)], "", "no .* requested time"),
         ([row(1, 0, 0, 5, 3), row(2, 0, 1, 5, 3, limit=-1)], "", "50 % .* no requested time"),
-        ([row(1, 0, 0, 5, 3), row(2, 9, 0, 5, 3)], "", r"every job requests the same time \(1000 s\)"),
+        ([row(1, 0, 0, 5, 3), row(2, 9, 0, 5, 3)], "", "same time .*1000 s"),
         ([row(1, 0, -1, 5, 3), row(2, 9, -1, 5, 3, limit=9)], "", "requested times may be synthetic"),
-        ([row(1, 0, 0, 5000, 3)], "", "100 % .* longer than .* requested"),
-        ([row(k, k, 0, 900, 1) for k in range(30)], "", "30 jobs run exactly 900 s"),
-        ([row(1, 0, 0, 5, 1)], "; MaxProcs: 99", "99 processors .* 1 in use"),
-        ([row(1, 0, 0, 5, 8)], "; MaxProcs: 4", "8 processors .* in use .* header's 4"),
-        ([row(1, 0, 0, 5, 8)], "", "how many processors .* 8 were"),
-        ([row(1, 0, 0, 5, 1)], "; MaxRecords: 7", "announces 7 rows, .* has 1"),
-        ([row(1, 9, 0, 5, 1), row(2, 0, 0, 5, 1)], "", "1 rows are out of submit order"),
+        ([row(1, 0, 0, 5000, 3)], "", "100 % .* longer .* requested"),
+        ([row(k, k, 0, 900, 1) for k in range(30)], "", "30 jobs .* 900 s"),
+        ([row(1, 0, 0, 5, 1)], "; MaxProcs: 99", "99 processors .* 1 "),
+        ([row(1, 0, 0, 5, 8)], "; MaxProcs: 4", "8 processors .* header's 4"),
+        ([row(1, 0, 0, 5, 8)], "", "processors .* 8 "),
+        ([row(1, 0, 0, 5, 1)], "; MaxRecords: 7", "7 rows, .* 1"),
+        ([row(1, 9, 0, 5, 1), row(2, 0, 0, 5, 1)], "", "1 rows .* submit order"),
         (
             [row(1, 0, 0, 5, 1), *(row(k, 700_000 + k, 0, 5, 1) for k in range(2, 101))],
             "",
-            "1 job came over a week before .* `first` = 2 of",
+            "1 job .* week .* `first` = 2",
         ),
-        ([row(1, 0, 0, 5, 1), row(1, 1, 0, 5, 1)], "", "1 rows repeat the id of another"),
-        ([row(1, 0, 0, 5, 1), row(2, 1, 0, -1, 1)], "", "1 of 2 rows .50 %. .* cancelled"),
-        ([row(1, 0, 0, 5, 1, user=-1)], "", "100 % of the jobs have no user"),
+        ([row(1, 0, 0, 5, 1), row(1, 1, 0, 5, 1)], "", "1 rows .* id "),
+        ([row(1, 0, 0, 5, 1), row(2, 1, 0, -1, 1)], "", "1 of 2 .*50 %. .* cancelled"),
+        ([row(1, 0, 0, 5, 1, user=-1)], "", "100 % .* no user"),
         ([row(1, 0, 0, 5, 1, status=-1)], "", "no job has a status"),
-        ([row(1, 0, 0, 5, 1, status=2)], "", "1 jobs .* status of 2 to 4"),
+        ([row(1, 0, 0, 5, 1, status=2)], "", "1 jobs .* 2 to 4"),
     ],
 )
 def test_what_could_mislead_is_said(summary, rows, header, warning):
@@ -124,7 +123,4 @@ def test_the_week_of_a_grid_site_is_as_published():
 def test_a_day_of_the_whole_grid_carries_its_warnings():
     s = summarise(DATA / "excerpt-lcg-2005-day1.swf.gz")
     assert (s.users, s.sites) == (39, 154)
-    text = " ".join(s.warnings)
-    assert "submit times may really be start times" in text
-    assert "24515 processors are far above" in text
-    assert "run exactly 172800 s" in text
+    assert not missing(" ".join(s.warnings), "start times", "24515 processors", "172800 s")
