@@ -26,6 +26,7 @@ from gridtune.model.metrics import custom
 from gridtune.model.metrics.registry import METRICS
 from gridtune.scenarios.document.paths import by_path
 from gridtune.scenarios.execution.variations import as_texts
+from tests.facts import missing
 from tests.test_cli import gridtune
 
 NAME = "diet/day-regular"
@@ -125,7 +126,7 @@ def test_pictures_show_themselves_in_a_notebook(result, study, tmp_path):
     assert figure._repr_png_().startswith(b"\x89PNG")
     assert (tmp_path / "users.svg").stat().st_size > 1000
     assert study.plot("parallel")._repr_png_().startswith(b"\x89PNG")
-    with pytest.raises(gt.ScenarioError, match="nothing: no such picture of a run"):
+    with pytest.raises(gt.ScenarioError, match="nothing: no such picture"):
         result.plot("nothing")
     with pytest.raises(gt.ScenarioError, match="replication 2: there are 2"):
         result.plot("users", replication=2)
@@ -146,7 +147,7 @@ def test_values_go_by_path_or_keyword():
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"seed": -1}, "seed -1: expected a whole number from 0"),
+        ({"seed": -1}, "seed -1: .* 0$"),
         ({"replications": 0}, "replications 0: .* 1$"),
         ({"jobs": 1.5}, "jobs 1.5: expected"),
     ],
@@ -203,7 +204,7 @@ def test_in_a_worker_of_another_pool_one_process_runs_all():
     with multiprocessing.get_context("fork").Pool(1) as pool:
         ((count, message),) = pool.map(in_pool, [0])
     assert count == 2
-    assert message == "jobs=2: a worker of a multiprocessing pool starts no others; use jobs=1"
+    assert not missing(message, "jobs=2", "worker", "jobs=1")
 
 
 def test_a_sweep_has_the_numbers_of_the_command_line(tmp_path):

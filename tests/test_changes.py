@@ -12,6 +12,7 @@ from gridtune.optimize.records.difference import Difference, difference
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.numbers import in_words
 from gridtune.optimize.report.recommended import changed_values
+from tests.facts import missing
 from tests.fronts import COMPLETED, UNFAIR, Told, archive, search
 
 BASE = (99.0, 101.0, 100.0, 102.0, 98.0)  # mean 100
@@ -87,23 +88,23 @@ def test_only_objectives_that_both_configurations_have_change():
 @pytest.mark.parametrize(
     ("gap", "said"),
     [
-        (LESS, "unfairness (max - min) lower by 2 (1 to 3)"),
-        (MORE, "unfairness (max - min) higher by 2 (1 to 3)"),
-        (UNSURE, "unfairness (max - min) lower by 2 (-2 to 6)"),
-        (SAME, "unfairness (max - min) the same"),
-        (ALWAYS, "unfairness (max - min) lower by 2 in every run"),
-        (replace(ALWAYS, pairs=0), "unfairness (max - min) lower by 2 (no noise was seen)"),
-        (ONCE, "unfairness (max - min) lower by 2 (one run: noise is unknown)"),
+        (LESS, ["lower by 2", "1 to 3"]),
+        (MORE, ["higher by 2", "1 to 3"]),
+        (UNSURE, ["lower by 2", "-2 to 6"]),
+        (SAME, ["the same"]),
+        (ALWAYS, ["lower by 2", "every run"]),
+        (replace(ALWAYS, pairs=0), ["lower by 2", "no noise"]),
+        (ONCE, ["lower by 2", "one run"]),
     ],
 )
 def test_a_change_in_words(gap, said):
-    assert in_words(of(gap)) == said
+    assert not missing(in_words(of(gap)), "unfairness", *said)
 
 
 def test_shares_change_by_percentage_points():
     share = Objective("unhappy_fraction", "minimize")
     said = in_words(of(Difference(-0.2, 0.05, -0.3, -0.1, 0.01, 5), share))
-    assert said.endswith(" lower by 20 points (10 to 30)")
+    assert not missing(said, "lower by 20 points", "10 to 30")
 
 
 def test_gains_costs_what_cannot_be_told_and_what_stays_have_a_line_each():

@@ -281,7 +281,7 @@ def test_what_gets_worse_is_listed_before_what_gets_better_and_counted_if_it_is_
         for k in range(14)
     ]
     some = " ".join(compare_text(replace(made, rows=rows[20:] + others), 80).split())
-    assert re.search(r"Not listed: \d+ more changes \(\d+ for the worse by over a tenth\)", some)
+    assert re.search(r"Not listed: \d+ .*\d+ for the worse .* tenth", some)
 
 
 def test_what_stands_under_two_names_is_listed_once():
@@ -297,7 +297,7 @@ def test_what_stands_under_two_names_is_listed_once():
     ]
     made = Comparison("a", "b", "runs", "", rows)
     words = compare_text(made, 80)
-    assert words.startswith("5 of 5 quantities differ (0 better, 5 worse in b)")
+    assert not missing(words, "5 of 5", "0 better", "5 worse in b")
     listed = [line.split()[0] for line in words.splitlines() if line.endswith("worse?")]
     assert listed == ["waiting", "o", "m", "n"], "main metrics first; counts may be equal by chance"
     assert len(re.findall("10.5", words)) == 1
@@ -309,7 +309,7 @@ def test_over_a_tenth_is_of_the_first():
         Row(compared(Objective(f"m{k}", "minimize", ""), (100.0,), (to,), common=True))
         for k, to in enumerate(np.linspace(110.5, 110.6, 40).tolist())
     ])  # fmt: skip
-    assert re.search(r"\((\d+) for the worse by over a tenth\)", " ".join(compare_text(made, 80).split()))
+    assert re.search(r"\d+ for the worse .* tenth", " ".join(compare_text(made, 80).split()))
 
 
 def test_sums_over_different_jobs_are_not_judged_nor_is_a_promise_a_different_job():
@@ -352,7 +352,7 @@ def test_runs_whose_metrics_are_not_as_they_were_written_are_refused(call, tmp_p
     assert call("compare", run, run).code == 0
     code, out, err = call("compare", run, edited)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith(f"gridtune: {edited}: not what a run has written (")
+    assert err.startswith(f"gridtune: {edited}: ")
 
 
 def test_an_interval_of_pairs_is_that_of_students_test():

@@ -27,6 +27,7 @@ from gridtune.scenarios.workers.dask_workers import DaskWorkers, dask_pool
 from gridtune.scenarios.workers.local_workers import stop
 from search_toys import VARY, toy
 from tests.contents import content
+from tests.facts import missing
 from tests.processes import PATIENCE, until
 from tests.test_cli import gridtune, refused
 
@@ -224,7 +225,7 @@ def test_a_worker_that_would_give_other_results_is_refused(scenario, cluster, mo
     monkeypatch.setattr(dask_workers, "_sources", lambda: "others")
     dask_workers.about.cache_clear()
     try:
-        with pytest.raises(ScenarioError, match=r"worker tcp://.* has gridtune's sources \w{8}, not others$"):
+        with pytest.raises(ScenarioError, match=r"worker tcp://.* sources \w{8}, not others$"):
             dask_pool(address, [scenario])
     finally:
         dask_workers.about.cache_clear()
@@ -232,7 +233,7 @@ def test_a_worker_that_would_give_other_results_is_refused(scenario, cluster, mo
 
 def test_a_worker_without_gridtune_is_named(scenario, cluster, monkeypatch):
     monkeypatch.setattr(dask_workers, "packed", lambda *_: b"cgridtune_is_not_here\nabout\n.")
-    with pytest.raises(ScenarioError, match=r"worker tcp://.* cannot import gridtune: No module named"):
+    with pytest.raises(ScenarioError, match=r"worker tcp://.* gridtune: No module"):
         dask_pool(scaled(cluster, 2), [scenario])
 
 
@@ -265,10 +266,10 @@ def test_metrics_registered_here_are_measured_there(scenario, cluster, monkeypat
 
 def test_a_scheduler_that_cannot_be_reached_is_refused(scenario, tmp_path):
     message = refused(*SMALL, "--dask", "tcp://127.0.0.1:1", "--out", tmp_path / "out")
-    assert "tcp://127.0.0.1:1: no Dask scheduler can be reached there" in message
+    assert not missing(message, "tcp://127.0.0.1:1", "Dask scheduler")
     assert not (tmp_path / "out").exists()
     for address in ("nonsense", "ftp://127.0.0.1:1"):
-        with pytest.raises(ScenarioError, match=f"{address}: no Dask scheduler can be reached there"):
+        with pytest.raises(ScenarioError, match=f"{address}: no Dask scheduler"):
             dask_pool(address, [scenario])
 
 
@@ -299,7 +300,7 @@ def test_without_workers_it_is_said_and_waited_for_one(scenario, cluster, monkey
     assert sorted(outcome.value for outcome in (first, *rest)) == [1, 2, 3]
     said = [record.getMessage() for record in caplog.records if record.name == "gridtune"]
     assert len(said) == 1
-    assert "no workers left; waiting up to 600 s" in said[0]
+    assert not missing(said[0], "no workers", "600 s")
     assert re.search(r"keeps the [3-5] finished runs", said[0])
 
 

@@ -14,6 +14,7 @@ from gridtune.model.policy import FAMILIES, Policy, PolicyError, declared, make,
 from gridtune.model.prediction.run_times import LastRuns
 from gridtune.model.shown_job import ShownJob, shown_job
 from gridtune.scenarios import load, simulate
+from tests.facts import missing
 
 REPLAY = {"workload.log.last": 300}
 
@@ -70,7 +71,7 @@ def opened(self, cluster, now):
 
 @pytest.mark.parametrize("starts", [taken_off, opened])
 def test_the_free_processors_of_a_site_are_read_only(starts):
-    assert "the batch policy mine changes cluster.free, which is read only" in refusal(Mine, starts)
+    assert not missing(refusal(Mine, starts), "batch policy mine", "cluster.free")
 
 
 @pytest.mark.parametrize("fact", ["runtime", "submit", "user", "estimate", "deadline", "state", "processors"])
@@ -80,14 +81,14 @@ def test_an_own_policy_that_changes_a_job_is_refused(fact):
             setattr(job, fact, getattr(job, fact))
         return []
 
-    assert f"the batch policy mine changes {fact} of job 1;" in refusal(Mine, starts)
+    assert not missing(refusal(Mine, starts), "batch policy mine", f"changes {fact}", "job 1")
 
 
 def test_to_take_a_fact_of_a_job_away_is_to_change_it():
     def starts(self, cluster, now):
         del next(cluster.in_order()).runtime
 
-    assert "changes runtime of job 1" in refusal(Mine, starts)
+    assert not missing(refusal(Mine, starts), "changes runtime", "job 1")
 
 
 def test_what_an_own_policy_inherits_is_looked_at_too():
@@ -96,7 +97,7 @@ def test_what_an_own_policy_inherits_is_looked_at_too():
         return super(Below, self).starts(cluster, now)
 
     Below = type("Below", (Mine,), {"starts": starts})
-    with pytest.raises(PolicyError, match="mine changes user of job 1"):
+    with pytest.raises(PolicyError, match=r"mine changes user .*job 1"):
         run(type("Lowest", (Below,), {})())
 
 
@@ -111,9 +112,9 @@ def test_policies_of_other_families_may_change_no_job_either():
             job.estimate = job.runtime
             return job.runtime
 
-    with pytest.raises(PolicyError, match=f"{LeastDepth.kind} changes runtime of job 1"):
+    with pytest.raises(PolicyError, match=rf"{LeastDepth.kind} changes runtime .*job 1"):
         run(Shortening(), "middleware.routing", "dirac/dedicated", {"middleware.kind": "push"})
-    with pytest.raises(PolicyError, match=f"{LastRuns.kind} changes estimate of job 1"):
+    with pytest.raises(PolicyError, match=rf"{LastRuns.kind} changes estimate .*job 1"):
         run(Peeking(), "site.cluster.prediction")
 
 
@@ -144,30 +145,21 @@ def test_a_copy_of_a_shown_job_is_a_plain_job():
 @pytest.mark.parametrize(
     ("starts", "said"),
     [
-        (lambda *_: None, "returns None; expected is a list of waiting jobs"),
-        (lambda *_: "fcfs", "returns 'fcfs'; expected is a list of waiting jobs"),
-        (lambda *_: 3, "returns 3; expected is a list of waiting jobs"),
-        (
-            lambda _, cluster, now: (job for job in fitting(cluster)),
-            "returns a generator; expected is a list of waiting jobs",
-        ),
-        (
-            lambda _, cluster, now: [job.id for job in fitting(cluster)],
-            "returns a list with 1; expected is a list of waiting jobs",
-        ),
-        (lambda _, cluster, now: [type(job) for job in fitting(cluster)], "returns a list with a type;"),
-        (
-            lambda _, cluster, now: fitting(cluster) + fitting(cluster),
-            "starts job 1 (16 processors, queued) twice",
-        ),
+        (lambda *_: None, ["None", "a list"]),
+        (lambda *_: "fcfs", ["'fcfs'", "a list"]),
+        (lambda *_: 3, ["3", "a list"]),
+        (lambda _, cluster, now: (job for job in fitting(cluster)), ["a generator", "a list"]),
+        (lambda _, cluster, now: [job.id for job in fitting(cluster)], ["list with 1", "jobs"]),
+        (lambda _, cluster, now: [type(job) for job in fitting(cluster)], ["list with a type", "jobs"]),
+        (lambda _, cluster, now: fitting(cluster) + fitting(cluster), ["job 1", "16 processors", "twice"]),
         (
             lambda _, cluster, now: [copy(job) for job in fitting(cluster)],
-            "starts job 1 (16 processors, queued), which does not wait at the site, or is a copy",
+            ["job 1", "16 processors", "copy"],
         ),
     ],
 )
 def test_a_batch_policy_is_told_what_it_returned_and_what_is_expected(starts, said):
-    assert f"the batch policy mine {said}" in refusal(Mine, starts)
+    assert not missing(refusal(Mine, starts), "batch policy mine", *said)
 
 
 def test_a_batch_policy_is_told_which_job_is_too_wide_and_what_is_free():
@@ -183,29 +175,23 @@ def test_a_batch_policy_is_told_which_job_is_too_wide_and_what_is_free():
 
 
 def test_a_class_with_the_base_class_of_another_family_is_not_registered():
-    with pytest.raises(
-        PolicyError, match=r"^batch policy odd: Odd is no subclass of gt\.policies\.BatchPolicy$"
-    ):
+    with pytest.raises(PolicyError, match=r"^batch policy odd: Odd .* gt\.policies\.BatchPolicy$"):
         register("batch", "odd")(type("Odd", (LeastDepth,), {}))
-    with pytest.raises(
-        PolicyError, match=r"Odd is no subclass of gt\.policies\.Routing or gt\.policies\.TaskR"
-    ):
+    with pytest.raises(PolicyError, match=r"Odd .* gt\.policies\.Routing .*gt\.policies\.TaskR"):
         register("routing", "odd")(type("Odd", (), {}))
     with pytest.raises(PolicyError, match="no batch policy 'odd'"):
         make("batch", "odd")
 
 
 def test_a_class_without_a_method_of_its_family_is_not_registered():
-    with pytest.raises(
-        PolicyError, match=r"^batch policy odd: Odd lacks the method starts\(self, cluster, now\)$"
-    ):
+    with pytest.raises(PolicyError, match=r"^batch policy odd: Odd .*starts\(self, cluster, now\)$"):
         register("batch", "odd")(type("Odd", (BatchPolicy,), {}))
 
 
 def test_every_family_has_a_base_class_that_says_what_it_lacks():
     for family in FAMILIES:
         base = next(cls for cls in next(policies(family)).__mro__ if Policy in cls.__bases__)
-        with pytest.raises(PolicyError, match=f"{family} policy odd: {base.__name__} lacks the method"):
+        with pytest.raises(PolicyError, match=rf"{family} policy odd: {base.__name__} lacks .*\("):
             register(family, "odd")(base)
 
 

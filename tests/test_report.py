@@ -56,7 +56,7 @@ from gridtune.optimize.report.tables import (
     statistics_text,
 )
 from gridtune.scenarios.results.text import text_table, wrapped
-from tests.facts import missing
+from tests.facts import missing, unstated
 from tests.fronts import COMPLETED, THREE, UNFAIR, advised, archive, estimate, search, with_baseline
 
 GOODPUT = Objective("goodput", "maximize")
@@ -157,7 +157,7 @@ def test_the_answer_fits_24_lines_of_80_columns(found):
     assert "3 min 13 s" in lines[0]
     assert "gridtune front results/x --export A > a.toml" in said
     assert "gridtune front 'Süche 1' --export A > a.toml" in answer(found, 80, study="Süche 1")
-    assert "waiting time of optional requests (mean) 50 s -> 3.17 min" in " ".join(said.split())
+    assert not missing(" ".join(said.split()), "optional requests", "50 s -> 3.17 min")
     for one in found.archive.recommendations:
         assert any(line.startswith(f"{one.letter} ") for line in lines)
         assert all(path.path in said for path in one.changes[:1])
@@ -176,7 +176,7 @@ def test_the_answer_fits_with_four_objectives_and_many_changes(found):
     assert len(said.splitlines()) <= 24, said
     assert max(map(len, said.splitlines())) <= 80
     assert "more change" in said
-    assert said.index("Worse by over 10 % with A: waiting time") < said.index("baseline"), (
+    assert said.index("with A: waiting time") < said.index("baseline"), (
         "harm is never left out, and stands before any gain"
     )
 
@@ -341,16 +341,15 @@ def test_the_reason_is_told_where_nothing_is_recommended():
     once = plain((0.5, 10.0), (0.4, 12.0), baseline=0)
     assert "--replications 2" in why_none(once)
     same = plain(((0.5, 0.5), (10.0, 10.0)), ((0.6, 0.6), (9.0, 9.0)), baseline=0)
-    assert why_none(same).startswith("No configuration is significantly better")
+    assert not missing(why_none(same), "--resume", "--budget")
     better = plain(((0.5, 0.6), (10.0, 11.0)), ((0.1, 0.2), (20.0, 21.0)), baseline=0)
-    assert "--resume" in why_none(better)
-    assert "significantly better than the baseline, but" in why_none(better)
+    assert missing(why_none(better), "--resume", "--budget") == ["--budget"]
     assert "no baseline" in why_none(plain((0.5, 10.0)))
     broke = plain((0.5, 10.0), failed=(Failed(0, {}, "broke"),), present={"client.n_submit": 3})
-    assert why_none(broke).startswith("The baseline failed (broke), so nothing could be compared")
+    assert not missing(why_none(broke), "baseline", "(broke)")
     none = front(Archive("s", "s", THREE, (), (Failed(0, {}, "broke"),)))
     assert "could be evaluated" in why_none(none)
-    assert caveats(none) == ["Failed: 1 of 1 configurations, e.g. broke"]
+    assert not unstated(caveats(none), ["1 of 1", "broke"])
     bound = (Constraint("completed", ">=", 50.0, "jobs"),)
     broken = archive((UNFAIR, COMPLETED), (0.5, 10.0), baseline=0)
     cases = tuple(replace(one, cases={"": one.objectives}) for one in broken.evaluations)
@@ -366,7 +365,7 @@ def test_the_reason_is_told_where_nothing_is_recommended():
         validated_cases={"": second.objectives | {"completed": Estimate.of([1.0, 1.0])}},
     )
     unsafe = front(replace(pair, evaluations=(first, checked), constraints=least))
-    assert "1 configuration broke a constraint only in the checks" in why_none(unsafe)
+    assert not missing(why_none(unsafe), "1 configuration", "checks", "gridtune front --all")
     for one in (once, same, better, none, alone, unsafe):
         lines = answer(one, 80, study="results/x").splitlines()
         assert len(lines) <= 24
@@ -377,8 +376,8 @@ def test_the_reason_is_told_where_nothing_is_recommended():
 @pytest.mark.parametrize(
     ("metric", "said"),
     [
-        (EXCESS_LOSS, "Excluded: 1 loses more mandatory work than the baseline"),
-        (EXCESS_WAIT, "Excluded: 1 lets some jobs wait much longer than the baseline"),
+        (EXCESS_LOSS, ["Excluded: 1", "mandatory work"]),
+        (EXCESS_WAIT, ["Excluded: 1", "wait"]),
     ],
 )
 def test_a_guard_is_introduced_only_where_it_excludes_something(metric, said):
@@ -392,7 +391,7 @@ def test_a_guard_is_introduced_only_where_it_excludes_something(metric, said):
         ]  # fmt: skip
         return front(replace(base, evaluations=tuple(configurations), constraints=guard))
 
-    assert said in answer(lost(0.0, 1.0), 80)
+    assert any(not missing(line, *said) for line in answer(lost(0.0, 1.0), 80).splitlines())
     kept = lost(0.0, 0.0)
     assert "Excluded" not in answer(kept, 80)
     assert str(label(metric)) not in " ".join(answer(kept, 80).split())
@@ -421,13 +420,11 @@ def test_a_recommendation_tells_its_changes_in_a_line_each(found):
     many = tuple(ParameterChange(f"sed.parameter_{k}", k, k + 1) for k in range(6))
     shapes = _shapes(replace(first, changes=many[:5]), 80, titled=True, alone=True)
     assert [len(one) for one in shapes] == [5, 2], "five are all named"
-    running = shapes[1]
-    assert running[:2] == [
-        "  A  sed.parameter_0 0 -> 1; sed.parameter_1 1 -> 2; sed.parameter_2 2 -> 3;",
-        "       sed.parameter_3 3 -> 4; sed.parameter_4 4 -> 5",
-    ]
+    told = [f"sed.parameter_{k} {k} -> {k + 1}" for k in range(6)]
+    assert not unstated(shapes[1], ["A", *told[:3]], told[3:5])
     shapes = _shapes(replace(first, changes=many), 80, titled=True, alone=True)
-    assert shapes[-1] == ["  A  sed.parameter_0 0 -> 1; sed.parameter_1 1 -> 2; and 4 more changes"]
+    assert not unstated(shapes[-1], ["A", *told[:2], "4 more"])
+    assert missing(shapes[-1][0], *told) == told[2:]
 
 
 def test_harm_is_named_as_far_as_there_is_room_the_first_in_any_case(found):
@@ -454,12 +451,12 @@ def test_an_objective_that_gets_worse_by_over_a_tenth_is_harm_too(found):
         objective = Objective(name, "minimize")
         return harms_text(replace(one, harms=(), objectives={name: Change(objective, start, to, gap)}))
 
-    assert told(1.0, 2.0) == ["Worse by over 10 % with A: slowdown (mean) 10 -> 100"]
+    assert not unstated(told(1.0, 2.0), ["10 % with A", "slowdown (mean) 10 -> 100"])
     nothing = ["Worse by over 10 % with A: nothing found"]
     assert told(1.0, 1.04, gap=replace(sure, mean=0.04, low=0.03, high=0.05)) == nothing, "by 9.6 %"
     assert told(2.0, 1.0, gap=replace(sure, mean=-1.0, low=-1.1, high=-0.9)) == nothing
     assert told(1.0, 2.0, gap=replace(sure, low=-0.1)) == nothing, "not significant"
-    assert told(10.0, 11.5, "waiting_mean")[0].endswith("waiting time (mean) 15 % higher")
+    assert not unstated(told(10.0, 11.5, "waiting_mean"), ["waiting time (mean) 15 % higher"])
 
 
 def test_an_objective_that_is_told_among_the_harms_is_told_once_and_json_has_it(found):
@@ -481,7 +478,7 @@ def test_hostile_and_long_names_of_a_log_keep_to_a_line():
 
 def test_harm_is_told_in_words():
     assert harm_text(Harm("best_effort_work", "s", 100.0, 70.0)).endswith("30 % lower")
-    assert harm_text(Harm("waited_day", "jobs", 50, 61)) == "22 % more jobs that waited longer than a day"
+    assert not missing(harm_text(Harm("waited_day", "jobs", 50, 61)), "22 % more", label("waited_day"))
     assert harm_text(Harm("goodput", "", 0.5, 0.4)).endswith("10 points lower")
     assert "100 points" in harm_text(Harm("sdj_rejection", "", 0.001, 0.998))
     assert "0 -> 3" in harm_text(Harm("lost_jobs", "jobs", 0.0, 3.0))
@@ -499,7 +496,7 @@ def test_the_harms_that_are_named_are_of_different_classes_and_the_rest_are_coun
     )
     said = "\n".join(harms_text(replace(one, harms=harmed, objectives={}), 2))
     assert "local jobs" in said
-    assert "optional requests (mean) 30 % higher" in said
+    assert not missing(said, "optional requests", "30 % higher")
     assert "and 1 other" in said
 
 
@@ -531,7 +528,7 @@ def test_statistics_name_categories_that_are_not_on_the_front():
     assert {m.values[path] for m in found.on_front} == {"legacy"}
     ethic = [one.number for one in study.evaluations if one.values[path] == "ethic"]
     said = " ".join(statistics_text(found, 80).split())
-    assert f"No configuration with {path} ethic is on the front ({len(ethic)} tried)" in said
+    assert not missing(said, f"{path} ethic", f"{len(ethic)} tried")
     assert f"{path} legacy" not in said
 
 
@@ -579,10 +576,9 @@ def test_what_the_guards_exclude_is_told_in_one_sentence(found):
         return caveats(front(archive))
 
     assert excluded(0) == []
-    assert excluded(1) == ["Excluded: 1 loses more mandatory work than the baseline (to admit: --allow-loss)"]
-    (both,) = excluded(3, 2)
-    assert "3 lose more mandatory work than the baseline (to admit: --allow-loss), 2 let some jobs" in both
-    assert both.endswith("longer than the baseline (to admit: --allow-starvation)")
+    (one,) = excluded(1)
+    assert missing(one, "Excluded: 1", "--allow-loss", "--allow-starvation") == ["--allow-starvation"]
+    assert re.search(r"\b3 .*--allow-loss.*\b2 .*--allow-starvation", *excluded(3, 2))
 
 
 def test_changes_are_of_all_configurations_but_the_baseline_and_scenarios_only_where_there_are_several(found):
@@ -638,7 +634,7 @@ def test_statistics_count_what_breaks_a_constraint_and_show_every_case_by_the_va
     said = statistics_text(in_cases((60, 55), (60, 49.9)), 80)
     words = " ".join(said.split())
     assert not missing(words, "2 scenarios", "worst")
-    assert "Constraint: completed jobs >= 50; 1 configuration broke it." in words
+    assert not missing(words, "completed jobs >= 50", "1 configuration")
     assert [line.split() for line in said.splitlines()[-2:]] == [
         ["0", "day", "70", "0.3"],
         ["0", "night", "80", "0.3"],
@@ -703,10 +699,10 @@ def test_parameters_have_a_column_where_they_differ():
 
 def test_the_reference_point_is_told_with_its_units():
     found = front(archive((UNFAIR, WAIT), (0.1, 3600.0), (0.2, 1800.0), baseline=0))
-    assert reference_text(found) == "unfairness (max - min) 0.2, waiting time (mean) 2 h"
+    assert not missing(reference_text(found), f"{label('unfairness')} 0.2", f"{label('waiting_mean')} 2 h")
 
 
 def test_a_front_of_which_every_configuration_failed_says_why():
     failed = (Failed(0, {}, "broke"), Failed(1, {}, "broke"))
     made = front(replace(archive((UNFAIR,), (1.0,)), evaluations=(), failed=failed))
-    assert "Failed: 2 of 2 configurations, e.g. broke" in front_text(made, [], 80)
+    assert not missing(front_text(made, [], 80), "2 of 2", "broke")

@@ -21,6 +21,7 @@ from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios import load
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.workers.pool import Pool
+from tests.facts import missing
 from tests.fronts import THREE, archive, search
 
 X, Y, Z = "network.latency", "sed.speed", "client.spacing"
@@ -215,11 +216,10 @@ def failing(task):
 def test_samples_with_failures_are_left_out_and_named():
     found = analysed(LINEAR, failing, method="sobol", samples=16)
     assert 2 <= found.samples < 16
-    assert f"{16 - found.samples} of 16 base samples are left out" in found.notes[0]
-    assert "too large" in found.notes[0]
+    assert not missing(found.notes[0], f"{16 - found.samples} of 16 base samples", "too large")
     short, whole = (sensitivity_text(found, 400, every=every) for every in (False, True))
     assert all(text.count(found.notes[0]) == text.count(found.basis()) == 1 for text in (short, whole))
-    assert whole.endswith("active: the base samples in which a parameter exists\n")
+    assert not missing(whole.splitlines()[-1], "active", "base samples")
 
 
 def always_failing(task):
@@ -227,9 +227,7 @@ def always_failing(task):
 
 
 def test_nothing_left_is_an_error():
-    with pytest.raises(
-        ScenarioError, match=r"configurations failed, which leaves 0 trajectories.*RuntimeError: no"
-    ):
+    with pytest.raises(ScenarioError, match=r"failed, .* 0 trajectories.*RuntimeError: no"):
         analysed(LINEAR, always_failing, method="morris", samples=4)
 
 

@@ -13,6 +13,7 @@ from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.space import Space, key
 from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.api.sweep_result import sweep
+from tests.facts import unstated
 
 NESTED = Space(
     (
@@ -34,11 +35,9 @@ def with_space(scenario, space):
 
 
 def test_the_space_of_a_scenario(scenario):
-    assert list(map(str, Space.of(scenario))) == [
-        "client.dispatch: one of ethic, legacy",
-        "client.n_submit: whole numbers 3 to 1000, logarithmic, when client.dispatch is legacy",
-        "client.dispatch.window: whole numbers 1 to 8, when client.dispatch is ethic",
-    ]
+    submit = ["client.n_submit", "3 to 1000", "logarithmic", "client.dispatch is legacy"]
+    window = ["client.dispatch.window", "1 to 8", "client.dispatch is ethic"]
+    assert not unstated(map(str, Space.of(scenario)), ["client.dispatch", "ethic, legacy"], submit, window)
     assert Space.of(scenario).check(scenario) == []
     assert Space.of(scenario).size() == 998 + 8
 
@@ -144,16 +143,15 @@ def test_two_paths_may_lead_to_one_value_where_only_one_of_them_exists(scenario)
 
 def test_a_value_is_a_choice_once(scenario):
     for values in (["ethic", "legacy", "ethic"], {"choices": [1, 1.0]}):
-        with pytest.raises(ScenarioError, match=r"client\.dispatch.*: a value is given twice"):
+        with pytest.raises(ScenarioError, match=r"client\.dispatch.*: .* twice"):
             with_space(scenario, {"client.dispatch": values})
 
 
 def test_variations_replace_and_add(scenario):
     space = Space.of(scenario, ["client.n_submit=10,20", "sed.count=2:20", "sed.speed=0.5:2.0:log"])
-    lines = list(map(str, space))
-    assert "client.n_submit: one of 10, 20, when client.dispatch is legacy" in lines
-    assert "sed.count: whole numbers 2 to 20" in lines
-    assert "sed.speed: 0.5 to 2, logarithmic" in lines
+    added = ["sed.count", "whole", "2 to 20"], ["sed.speed", "0.5 to 2", "logarithmic"]
+    replaced = ["client.n_submit", "10, 20", "client.dispatch is legacy"]
+    assert not unstated(list(map(str, space))[1:-1], *added, replaced)
 
 
 def test_a_variation_may_rule_a_branch_out(scenario):
@@ -184,7 +182,7 @@ def test_a_variation_may_rule_a_branch_out(scenario):
                 "sed.count": {"choices": [1, 2], "when": {"client.n_submit": 1}},
                 "client.n_submit": {"choices": [1, 2], "when": {"sed.count": 1}},
             },
-            "conditions go in a circle: client.n_submit, sed.count",
+            "circle: client.n_submit, sed.count",
         ),
     ],
 )
@@ -203,12 +201,12 @@ def test_an_empty_space_is_refused(scenario):
     [
         ("client.n_submitt=1,2", "did you mean n_submit"),
         ("client.dispatch.windw=1:5", "windw"),
-        ("client.dispatch=ethic,greedy", "where client.dispatch = greedy: .*there are ethic, legacy"),
+        ("client.dispatch=ethic,greedy", "client.dispatch = greedy: .*ethic, legacy"),
         ("client.dispatch.window=1,2,many", "window = many is refused"),
         ("nowhere.at=1,2", "nowhere"),
-        ("sed.count=5.0:10.0", "sed.count = 6.9.* is refused: .* valid integer; give whole bounds, as 1:9"),
-        ("sed.count=5.0:105.0", "sed.count = 43.1.* is refused: .* valid integer; give whole bounds, as 1:9"),
-        ("sed.count=5.5:10.0", "sed.count = 5.5 is refused: .* valid integer; give whole bounds, as 1:9"),
+        ("sed.count=5.0:10.0", "sed.count = 6.9.*: .*whole .*1:9"),
+        ("sed.count=5.0:105.0", "sed.count = 43.1.*: .*whole .*1:9"),
+        ("sed.count=5.5:10.0", "sed.count = 5.5 .*: .*whole .*1:9"),
     ],
 )
 def test_what_the_scenario_refuses_is_found_before_a_search(scenario, vary, message):
@@ -252,7 +250,7 @@ def test_what_is_off_is_not_searched_unless_it_is_asked_for_in_vain():
     space = {path: part for path, part in SWITCHED.items() if path != "parts.harvest"}
     left = Space.of(with_space(scenario, space))
     assert [one.path for one in left] == ["parts.deadline", "site.lyon.policy", "agent.routing.fallback"]
-    with pytest.raises(ScenarioError, match=r"harvester.cycle: parts.harvest is off, so no value"):
+    with pytest.raises(ScenarioError, match=r"harvester.cycle: parts.harvest is off"):
         Space.of(with_space(scenario, space), ["harvester.cycle=30.0,90.0"])
-    with pytest.raises(ScenarioError, match=r"nothing to search: .* components that are off"):
+    with pytest.raises(ScenarioError, match=r"nothing to search: .* off"):
         Space.of(with_space(scenario, {"harvester.cycle": [30.0, 60.0]}))

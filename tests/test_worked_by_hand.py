@@ -17,6 +17,7 @@ from gridtune.scenarios.simulation.simulate import build, simulate
 from gridtune.scenarios.systems.middleware import tag_notes
 from gridtune.scenarios.systems.outages import owner_notes
 from gridtune.scenarios.systems.vres import vres_notes
+from tests.facts import unstated
 
 SHARED = """
 [[site]]
@@ -236,19 +237,17 @@ def test_no_slot_is_published_beyond_the_cap_of_a_node(played):
 def test_a_role_that_no_class_admits_is_told():
     text = vres("a") + workload("b", role="batchh") + vres("c") + BROKER
     told = vres_notes(Scenario("x", {"title": "x", **tomllib.loads(text)}, Path()).active)
-    assert list(told) == ["workload b: no class admits its role batchh, only batch, sdj: its jobs are lost"]
+    assert not unstated(told, ["workload b", "role batchh", "batch, sdj", "lost"])
     named = vres("a") + ONE.replace('"a"', '"d"') + workload("b", 'site = "d"', "batchh")
     assert not list(vres_notes(Scenario("x", {"title": "x", **tomllib.loads(named)}, Path()).active))
 
 
-@pytest.mark.parametrize(
-    ("tags", "told"), [("", "y (known: none)"), ('"x"', "y (known: x)"), ('"x", "y"', None), ('"y"', None)]
-)
+@pytest.mark.parametrize(("tags", "told"), [("", "none"), ('"x"', "x"), ('"x", "y"', None), ('"y"', None)])
 def test_tags_that_no_site_has_are_told(tags, told):
     text = ONE + f'tags = [{tags}]\n[middleware]\nkind = "pull"\n'
     text += workload("b", 'requires = ["y"]') + workload("c")
     lines = list(tag_notes(Scenario("x", {"title": "x", **tomllib.loads(text)}, Path()).active))
-    assert lines == ([f"workload b: no site has the tags {told}: its jobs are lost"] if told else [])
+    assert not unstated(lines, *([["workload b", "tags y", f"known: {told}", "lost"]] if told else []))
 
 
 def test_users_of_reservations_that_no_job_has_are_told():
