@@ -77,7 +77,7 @@ def test_part_of_a_trace_is_replayed_at_a_higher_load(tmp_path):
     window = Scenario("part.toml", document, tmp_path).override(
         {"workload.start": 100.0, "workload.end": 200.0}
     )
-    with pytest.raises(ScenarioError, match=r"workload\.log: no job of .*log\.swf lies"):
+    with pytest.raises(ScenarioError, match=r"workload\.log: .*log\.swf "):
         simulate(window)
 
 
@@ -88,7 +88,7 @@ def test_queues_that_a_trace_does_not_have_are_named(tmp_path):
     document = {"title": "queues", "site": [SITE], "workload": [workload]}
     scenario = Scenario("test", document, Path())
     assert [job.submit for job in simulate(scenario).record.jobs] == [0.0]
-    with pytest.raises(ScenarioError, match=r"log\.queues: .* queue 5; there are 4, 6"):
+    with pytest.raises(ScenarioError, match=r"log\.queues: .* 5; .* 4, 6"):
         simulate(scenario.override({"workload.queues": ["4", "5"]}))
     both = {"workload.queues": ["4", "6"], "workload.last": 1}  # the log has 6, if not this part of it
     assert len(simulate(scenario.override(both)).record.jobs) == 1
@@ -150,7 +150,7 @@ def test_sites_and_their_workloads_go_together():
         assert grid.slots == 8
         grid.run()
         assert {job.site for job in grid.record.jobs} == {"cern"}
-    with pytest.raises(ScenarioError, match="no site 'nikhef'; there are lal, cern"):
+    with pytest.raises(ScenarioError, match=r"'nikhef'; .*lal, cern"):
         two.override({"workload.site": "nikhef"})
     with pytest.raises(ScenarioError, match="name one of lal, cern"):
         _ = scenario(site=[SITE, {**SITE, "name": "cern"}]).spec
@@ -161,7 +161,7 @@ def test_sites_and_their_workloads_go_together():
 def test_faults_of_a_site_are_named():
     with pytest.raises(ScenarioError, match="3 speeds for 4 nodes"):
         _ = scenario({"speed": [1.0, 2.0, 3.0]}).spec
-    with pytest.raises(ScenarioError, match="speed: must be more than 0"):
+    with pytest.raises(ScenarioError, match=r"speed: .* more than 0"):
         _ = scenario({"speed": 0.0}).spec
     with pytest.raises(ScenarioError, match="names of queues must differ"):
         _ = scenario({"queue": [{"name": "a"}, {"name": "a"}]}).spec

@@ -214,9 +214,7 @@ def test_an_unknown_configuration_is_refused_with_the_front_that_there_is(kept, 
     with pytest.raises(ScenarioError) as refused:
         explained(kept, configuration)
     assert len(refused.value.faults) == 1
-    assert f"no configuration {configuration}; the front has {some_configuration(kept)}, " in str(
-        refused.value
-    )
+    assert not missing(str(refused.value), configuration, f"front has {some_configuration(kept)}")
 
 
 def test_words_name_gains_prices_and_doubts(kept):
@@ -249,7 +247,7 @@ def test_what_an_interval_holds_0_of_is_neither_gained_nor_paid(kept):
     assert not doubtful.significant
     words = " ".join(told(replace(found, changes=(doubtful,))).split())
     assert not missing(words, "no significant difference: waiting time", "higher by 1.3 s", "-0.291 to 2.89")
-    assert "no objective differs significantly from the baseline" in words
+    assert not missing(words, "no objective", "baseline")
     assert Ablation("", None, (), {}, changes=(doubtful,)).effect({"waiting_mean": 1.0}) == 0
 
 
@@ -279,7 +277,7 @@ def all_fail(task):
 
 
 def test_a_configuration_that_fails_is_an_error(kept):
-    with pytest.raises(ScenarioError, match="fails on validation seeds: RuntimeError: no way"):
+    with pytest.raises(ScenarioError, match="validation seeds: RuntimeError: no way"):
         explained(kept, some_configuration(kept), work=all_fail)
 
 

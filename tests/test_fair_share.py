@@ -203,13 +203,13 @@ def test_the_account_that_used_less_goes_first():
 @pytest.mark.parametrize(
     ("accounts", "said"),
     [
-        ({"a": {"shares": 0}}, "accounts.a.shares: 0 must be a number above 0"),
-        ({"a": {"parent": "b"}}, "accounts.a.parent: no account 'b'; there are a"),
-        ({"a": {"parent": "b"}, "b": {"parent": "a"}}, "accounts.a.parent: a in b in a: a circle"),
-        ({"a": {"parent": "a"}}, "a in a: a circle"),
-        ({"a": {"weight": 2}}, "accounts.a: has no weight; it has shares, parent"),
-        ({"a": 2}, "accounts.a: 2 is not a table"),
-        ([], "accounts: .* is not a table"),
+        ({"a": {"shares": 0}}, "accounts.a.shares: 0 .* above 0"),
+        ({"a": {"parent": "b"}}, "accounts.a.parent: .*'b'; .* a$"),
+        ({"a": {"parent": "b"}, "b": {"parent": "a"}}, "accounts.a.parent: a in b in a"),
+        ({"a": {"parent": "a"}}, "accounts.a.parent: a in a"),
+        ({"a": {"weight": 2}}, "accounts.a: .*weight; .*shares, parent"),
+        ({"a": 2}, "accounts.a: 2 .*table"),
+        ([], "accounts: .* table"),
     ],
 )
 def test_accounts_that_make_no_tree_are_refused(accounts, said):

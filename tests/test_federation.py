@@ -130,7 +130,7 @@ def test_what_one_part_does_reaches_the_others(together):
     [
         ({"parts.harvest": "perhaps"}, "parts.harvest"),
         ({"site.lyon.part": ["locals"]}, r"site.lyon: part: \[parts\] has no 'locals'"),
-        ({"parts.harvesting": False}, "parts.harvesting: no table belongs to it"),
+        ({"parts.harvesting": False}, "parts.harvesting: .*table"),
         ({"sed.site": "lion"}, r"sed.sed: site: no \[\[site\]\] 'lion'"),
         ({"workload.meta.via": "post"}, "via"),
     ],
@@ -141,12 +141,12 @@ def test_what_does_not_fit_is_refused(values, words):
 
 
 def test_a_site_lends_what_it_has():
-    with pytest.raises(ScenarioError, match=r"site.lyon.nodes: servers borrow 16 of 16 nodes"):
+    with pytest.raises(ScenarioError, match=r"site.lyon.nodes: .*16 of 16 nodes"):
         lending().override({"sed.count": 32})
 
 
 def test_something_must_be_left():
-    with pytest.raises(ScenarioError, match="every component that has one is switched off"):
+    with pytest.raises(ScenarioError, match="switched off"):
         only()
 
 
@@ -154,7 +154,7 @@ def test_jobs_must_know_who_brings_them():
     scenario = load("federation/small")
     for workload in scenario.document["workload"]:
         workload.pop("via", None)
-    with pytest.raises(ScenarioError, match="via: say whether middleware or wms"):
+    with pytest.raises(ScenarioError, match=r"via: .*middleware or wms"):
         scenario.override({"horizon": 10.0})
 
 

@@ -172,7 +172,7 @@ def test_queues_are_chosen_by_number_or_by_the_name_that_the_header_gives(tmp_pa
         made = replay(str(trace), **{"workload.log.queues": queues})
         record = simulate(made).record
         assert [record.log_ids[job.id] for job in record.jobs] == ids
-    with pytest.raises(ScenarioError, match="in a queue short; there are 1, 3"):
+    with pytest.raises(ScenarioError, match=r"queue short; .*1, 3"):
         simulate(replay(str(trace), **{"workload.log.queues": ["short"]}))
 
 
@@ -241,7 +241,7 @@ def test_the_size_of_a_log_takes_slots_of_nodes_into_account(tmp_path):
 
 def test_a_size_that_no_log_names_is_asked_for(tmp_path):
     trace = log(tmp_path, "", ROWS)
-    with pytest.raises(ScenarioError, match=r"site\.cluster\.nodes: .* 9: give a number"):
+    with pytest.raises(ScenarioError, match=r"site\.cluster\.nodes: .* 9: "):
         simulate(replay(trace))
     other = log(tmp_path, "; MaxProcs: 16\n", ROWS, "other.swf")
     document = {
@@ -252,16 +252,16 @@ def test_a_size_that_no_log_names_is_asked_for(tmp_path):
             {"name": "b", "kind": "trace", "trace": other},
         ],
     }
-    with pytest.raises(ScenarioError, match=r"site\.lal\.nodes: the logs name different sizes .*16"):
+    with pytest.raises(ScenarioError, match=r"site\.lal\.nodes: .* sizes .*16"):
         simulate(Scenario("test", document, Path()))
     drawn = {"name": "jobs", "kind": "generated", "count": 2, "runtime": 1.0, "interval": 1.0}
-    with pytest.raises(ScenarioError, match=r'"log" needs a .* of kind "trace"'):
+    with pytest.raises(ScenarioError, match=r'"log" .*kind "trace"'):
         simulate(Scenario("test", document | {"workload": [drawn]}, Path()))
 
 
 @pytest.mark.parametrize("nodes", [0, -1, 2.5, "many", True])
 def test_nodes_are_a_number_or_those_of_the_log(nodes):
-    with pytest.raises(ScenarioError, match=r'site\.cluster\.nodes: .*expected a whole number .* or "log"'):
+    with pytest.raises(ScenarioError, match=r'site\.cluster\.nodes: .*whole .* or "log"'):
         load("batch/replay").override({"site.cluster.nodes": nodes})
 
 

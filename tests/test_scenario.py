@@ -11,6 +11,7 @@ from gridtune.scenarios.document.paths import parse_assignment, parse_value, wit
 from gridtune.scenarios.fields.laws import Law
 from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.workloads.sessions import DIURNAL
+from tests.facts import missing
 
 
 @pytest.mark.parametrize("name", list(shipped_names()))
@@ -31,14 +32,14 @@ def test_every_shipped_scenario_can_be_searched_where_it_says_so():
     ("path", "value", "message"),
     [
         ("client.n_submit", "abc", "client.n_submit: 'abc': .*integer"),
-        ("client.n_submt", 3, "client.n_submt: no such key; did you mean n_submit"),
-        ("nope.x", 3, "nope: no such key; known: .*client"),
-        ("client.dispatch", "ethik", "no dispatch policy 'ethik'; there are ethic, legacy"),
-        ("client.dispatch.window", 0, "ethic.window: 0 must be at least 1"),
-        ("client.dispatch.windw", 2, "ethic has no parameter 'windw'; it has window"),
-        ("workload.interval", -3, "workload.user.interval: -3: .*greater than or equal to 0"),
+        ("client.n_submt", 3, "client.n_submt: .*mean n_submit"),
+        ("nope.x", 3, "nope: .*known: .*client"),
+        ("client.dispatch", "ethik", "'ethik'; .*ethic, legacy"),
+        ("client.dispatch.window", 0, "ethic.window: 0 .* 1$"),
+        ("client.dispatch.windw", 2, "ethic .*'windw'; .* window"),
+        ("workload.interval", -3, "workload.user.interval: -3: .* 0$"),
         ("workload.n_min", 2000, r"n_min \(2000\) .* n_max \(1000\)"),
-        ("workload.runtime", {"law": "uniform", "low": 2, "high": 1}, "high .* must be more than low"),
+        ("workload.runtime", {"law": "uniform", "low": 2, "high": 1}, "high .* more than low"),
         ("sed.other.count", 3, "sed.other: no such key"),
         ("title.x", 3, "title"),
     ],
@@ -170,7 +171,7 @@ def test_a_key_of_one_form_of_a_table_is_not_said_to_be_unknown_to_another():
     with pytest.raises(ScenarioError) as caught:
         load("deadline/fig3").override({"workload.priority": {"by": "runtime", "first": "late"}})
     assert "no such key" not in str(caught.value)
-    assert "priority.first: 'late': Input should be 'small' or 'large'" in str(caught.value)
+    assert not missing(str(caught.value), "priority.first: 'late'", "'small' or 'large'")
 
 
 def test_a_suggested_command_quotes_the_name_of_a_trace(tmp_path, monkeypatch):

@@ -116,8 +116,7 @@ def test_a_sampler_without_new_ideas_is_replaced(scenario):
     result = run(scenario, vary=vary, budget=80, sampler="nsga2", batch=4)
     assert len(result.archive.evaluations) == 80
     (note,) = result.notes
-    assert note.startswith("note: nsga2 proposes nothing new after ")
-    assert note.endswith("; others fill the budget")
+    assert not missing(note, "note: nsga2", "nothing new", "others")
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "nsga2", "pymoo-nsga2"])
@@ -143,9 +142,8 @@ def test_a_search_where_everything_fails_ends(scenario):
 
 def test_an_objective_that_is_not_measured_is_a_failure_that_says_so(scenario):
     result = run(scenario, objectives=["unfairness", "killed"], budget=2)
-    assert {failure.reason for failure in result.archive.failed} == {
-        "killed is not measured in this scenario"
-    }
+    (reason,) = {failure.reason for failure in result.archive.failed}
+    assert not missing(reason, "killed", "not measured")
 
 
 @pytest.mark.long
@@ -174,7 +172,7 @@ def test_objectives_and_sampler_settings_can_be_chosen(scenario):
         ({"seed": -1}, "seed -1: .* 0$"),
         ({"seed": 2**32}, f"seed {2**32}: .* {2**32 - 1}$"),
         ({"seeds": [1, -1]}, "seeds -1: .* 0$"),
-        ({"objectives": ["unfair"]}, "unfair: no such metric; did you mean unfairness"),
+        ({"objectives": ["unfair"]}, "unfair: .* mean unfairness"),
         ({"objectives": ["killed", "killed"]}, "counts once"),
         ({"sampler": "tpee"}, "did you mean tpe"),
         ({"vary": ["client.n_sbmit=1:3"]}, "n_sbmit"),

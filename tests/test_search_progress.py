@@ -13,6 +13,7 @@ from gridtune.optimize.runs import stored
 from gridtune.optimize.search import search
 from gridtune.scenarios import load
 from search_toys import VARY, Interrupting, toy
+from tests.facts import missing, unstated
 
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
 
@@ -41,7 +42,7 @@ def test_a_heartbeat_is_a_line_now_and_then(monkeypatch):
     assert lines[0] == "evaluations: 20/100"
     assert 5 < len(lines) < 25, "not one per update"
     assert lines[-1] == "note: something"
-    assert " left, 1 failed, best so far: x" in lines[-2]
+    assert not missing(lines[-2], "left", "1 failed", "best so far: x")
 
 
 def test_lines_are_ten_seconds_apart_however_many_phases_there_are(monkeypatch):
@@ -68,10 +69,8 @@ def test_a_search_limited_by_time_says_how_much_of_it_is_left(monkeypatch):
     meter.update(7)
     now[0] = 500.0
     meter.update(8)
-    assert stream.getvalue().splitlines()[1:] == [
-        "configurations: 7, 4 min 0 s left",
-        "configurations: 8, 0 s left",
-    ]
+    seven, eight = ["configurations: 7", "4 min 0 s left"], ["configurations: 8", "0 s left"]
+    assert not unstated(stream.getvalue().splitlines()[1:], seven, eight)
 
 
 def test_time_left_does_not_count_what_a_resumed_search_knew(monkeypatch):
@@ -96,9 +95,8 @@ def test_time_left_is_that_of_what_is_to_come(monkeypatch):
     meter.expect(90)  # these are fewer and faster
     for now[0], done in ((110.0, 61), (112.0, 65)):
         meter.update(done)
-    assert stream.getvalue().splitlines()[2:] == [
-        "runs: 60/100, 1 min 20 s left", "runs: 61/90, at most 58 s left", "runs: 65/90, at most 12 s left",
-    ]  # fmt: skip
+    facts = ["60/100", "1 min 20 s left"], ["61/90", "at most 58 s"], ["65/90", "at most 12 s"]
+    assert not unstated(stream.getvalue().splitlines()[2:], *facts)
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -185,4 +183,4 @@ def test_the_best_so_far_is_told_against_the_baseline():
     assert best.text() == "", "a baseline that breaks a constraint is not added"
     for one in (start, evaluation(1.0, 10.0), evaluation(3.0, 5.0)):
         best.add(one)
-    assert best.text() == "best of each so far: cost 1 (-50 %), gain 10 (=)"
+    assert not missing(best.text(), "cost 1 (-50 %)", "gain 10 (=)")

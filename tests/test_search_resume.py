@@ -209,9 +209,7 @@ def test_a_changed_scenario_is_not_resumed_but_a_changed_title_is_no_matter(scen
     other = scenario.override(
         {"client.n_submit": 2, "sed.speed": 3.0, "sed.count": 4, "network.latency": 0.0}
     )
-    with pytest.raises(
-        ScenarioError, match=r"the scenario changed \(network\.latency, sed\.count, sed\.speed, …\)"
-    ):
+    with pytest.raises(ScenarioError, match=r"scenario .*\(network\.latency, sed\.count, sed\.speed, …\)"):
         run(other, out=tmp_path, budget=4, resume=True)
     run(scenario.override({"title": "Better title"}), out=tmp_path, budget=4, resume=True)
 
@@ -319,17 +317,17 @@ def test_a_name_behind_the_place_chooses_one_of_several_studies(scenario, tmp_pa
     place = f"sqlite:///{tmp_path}/several.db"
     for name in ("one", "two"):
         run(scenario, budget=2, storage=place, study=name)
-    with pytest.raises(ScenarioError, match=r"name one of its studies, as .*#NAME; it holds one, two"):
+    with pytest.raises(ScenarioError, match=r"several.db: .*#NAME; .*one, two"):
         read_study(place)
     assert read_study(f"{place}#two").name == "two"
-    with pytest.raises(ScenarioError, match="no such study; it holds one, two"):
+    with pytest.raises(ScenarioError, match=r"no such study; .*one, two"):
         read_study(f"{place}#three")
 
 
 def test_a_folder_holds_one_study(scenario, tmp_path):
     run(scenario, budget=2, out=tmp_path / "a#b")
     assert read_study(tmp_path / "a#b").name == "diet/day-regular", "a folder may have such a name"
-    with pytest.raises(ScenarioError, match="holds the study diet/day-regular, not dirac/search"):
+    with pytest.raises(ScenarioError, match=r"diet/day-regular, not dirac/search"):
         search(load("dirac/search"), budget=2, out=tmp_path / "a#b", resume=True)
 
 
@@ -345,5 +343,5 @@ def test_a_search_on_a_log_that_changed_is_not_resumed(tmp_path):
     assert any("--replications 1" in note for note in first.notes), "nothing is random in a log as it is"
     assert len(search(replay, budget=2, resume=True, **more).archive.evaluations) == 2
     log.write_text(log.read_text().replace(",1,600", ",2,600", 1))
-    with pytest.raises(ScenarioError, match="cannot be resumed: the logs changed"):
+    with pytest.raises(ScenarioError, match=r"resumed: .*logs changed"):
         search(replay, budget=2, resume=True, **more)

@@ -145,15 +145,15 @@ def test_a_failure_names_its_scenario(scenario, busy):
     ("options", "message"),
     [
         ({"others": []}, "--robust worst: .*--scenario or --seeds"),
-        ({"robust": "best"}, "--robust best: expected mean, worst or quantile:SHARE"),
+        ({"robust": "best"}, "--robust best: .*mean, worst .*quantile:SHARE"),
         ({"others": [load("queue/mmc")]}, r"queue/mmc: client.dispatch, "),
         ({"others": [load(DAY)]}, "diet/day-regular: a case counts once"),
         (
             {"objectives": ["unfairness", "jain"]},
             "jain: no such metric; [^;]{,95}; `gridtune run",
         ),
-        ({"objectives": ["missed"]}, "missed: not measured in diet/day-regular; `gridtune run"),
-        ({"require": ["unfairnes<=1"]}, "unfairnes: no such metric; did you mean unfairness"),
+        ({"objectives": ["missed"]}, "missed: .* diet/day-regular; `gridtune run"),
+        ({"require": ["unfairnes<=1"]}, "unfairnes: .* mean unfairness"),
         ({"require": ["pilots<=1"]}, "pilots: not measured in diet/day-regular"),
         ({"require": ["unfairness=1"]}, "--require 'unfairness=1': expected METRIC<=NUMBER"),
     ],
@@ -198,7 +198,7 @@ def test_a_metric_that_only_a_scenario_defines_may_be_an_objective_and_a_constra
     monkeypatch.setattr("gridtune.model.metrics.registry.METRICS", {name: METRICS[name] for name in ALWAYS})
     assert stored.load(tmp_path).archive.constraints == made.constraints
     monkeypatch.undo()
-    with pytest.raises(ScenarioError, match=f"{metric}x: no such metric; did you mean {metric}"):
+    with pytest.raises(ScenarioError, match=rf"{metric}x: .* mean {metric}\?$"):
         search(node, **{**asked, "objectives": [f"{metric}x"]})
 
 

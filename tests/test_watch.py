@@ -114,7 +114,7 @@ def test_pictures_can_be_drawn_at_any_moment(name):
 @pytest.mark.parametrize("missing", ["solara", "altair"])
 def test_without_the_extra_it_says_how_to_get_it(monkeypatch, missing):
     monkeypatch.setattr(command, "find_spec", lambda name: None if name == missing else object())
-    with pytest.raises(ScenarioError, match=rf"{missing} not installed; .* pip install 'gridtune\[watch\]'"):
+    with pytest.raises(ScenarioError, match=rf"{missing} .* pip install 'gridtune\[watch\]'"):
         command.watch(load(DAY), 1, steps=200, step_length=None, port=0, browser=False)
 
 
@@ -157,7 +157,8 @@ def test_what_the_controls_say_is_run_and_what_is_not_possible_is_said():
     expected = simulate(scenario.override({"client.dispatch": "legacy"}), 2).metrics
     assert model.metrics["unfairness"] == expected["unfairness"]
     wrong = WatchedGrid(scenario, controls, "two")
-    assert (wrong.fault, wrong.running) == ("seed: 'two' is not a whole number", False)
+    assert wrong.fault.startswith("seed: 'two' ")
+    assert not wrong.running
 
 
 @pytest.fixture
