@@ -178,7 +178,7 @@ def _shared_nodes(conf: SlurmConf) -> Iterator[str]:
     known: dict[str, set[str]] = {}
     for line in conf.partitions:
         name, nodes = line["partitionname"], line.get("nodes", "ALL")
-        if nodes.upper() == "ALL" or conf.processors(nodes) == every:
+        if nodes.upper() == "ALL" or conf.processors(nodes) == every or _closed(conf, line):
             continue
         hosts = conf.hosts(nodes)
         for other, theirs in known.items():
