@@ -80,7 +80,7 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
         ["test_front", "test_search_robust", "test_baseline",
          "test_search_constraints", "test_compare", "test_export", "test_preference", "test_changes",
          "test_explain", "test_harms", "test_log_advice", "test_report", "test_resampling",
-         "test_loss"],
+         "test_loss", "test_elimination", "test_report_pictures", "test_search"],
     ),
     "batch": (
         ["model/batch/*.py", "model/batch/planning/*.py", "model/infrastructure/file_system.py"],
@@ -92,12 +92,19 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
     "inference": (
         ["optimize/inference/*.py"],
         ["test_posterior", "test_posterior_exact", "test_gaussian_process", "test_surrogate_model",
-         "test_surrogate", "test_front", "test_report", "test_noise"],
+         "test_surrogate", "test_front", "test_report", "test_noise", "test_elimination"],
     ),
     "report": (
         ["optimize/report/*.py", "optimize/report/pictures/*.py"],
         ["test_report", "test_report_pictures", "test_preference", "test_search_progress",
-         "test_compare", "test_export", "test_api", "test_changes", "test_cli_search", "test_front"],
+         "test_compare", "test_export", "test_api", "test_changes", "test_cli_search", "test_front",
+         "test_log_advice", "test_replication_runs", "test_search_constraints", "test_search_robust"],
+    ),
+    "recommend": (
+        ["optimize/recommend/*.py"],
+        ["test_elimination", "test_harm", "test_harms", "test_subsets", "test_log_advice", "test_report",
+         "test_export", "test_resampling", "test_changes", "test_search_robust",
+         "test_search_constraints"],
     ),
 }  # fmt: skip
 
