@@ -1,6 +1,7 @@
 """Which changes of a configuration are left out: known truths, from whole searches."""
 
 import zlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,8 +10,13 @@ from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.front.changes import change
 from gridtune.optimize.front.front import front
 from gridtune.optimize.inference.gaussian_process import runs_of
+from gridtune.optimize.recommend import recommender
 from gridtune.optimize.recommend.elimination import Elimination
-from gridtune.optimize.recommend.recommender import FIRST_CONFIRMATION
+from gridtune.optimize.recommend.plan import Plan
+from gridtune.optimize.recommend.recommender import CONFIRMED, FIRST_CONFIRMATION, Recommender
+from gridtune.optimize.recommend.replays import Replays
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.records.recommendation import ParameterChange
 from gridtune.optimize.report.recommended import why_none
 from gridtune.optimize.runs.stored import load as load_study
 from gridtune.optimize.search import search
@@ -95,6 +101,15 @@ def test_without_noise_one_run_shows_what_each_change_gains(scenario):
     (made,) = recommended(scenario, each, noise=0.0)
     assert changes(made) == {POLICY, RUNNING, SHARE, EXPRESS}
     assert made.objectives["slowdown_mean"].difference.mean == pytest.approx(-12.0)
+
+
+def test_what_each_change_does_alone_is_told_with_its_share_the_greatest_first(scenario):
+    sizes = {RUNNING: 2.0, POLICY: 6.0}
+    found = recommended(scenario, lambda v: sum(sizes[one] * (v.get(one) == CHANGED[one]) for one in sizes))
+    changed = found[0].changes
+    assert [one.path for one in changed] == [POLICY, RUNNING]
+    assert [one.alone["slowdown_mean"] for one in changed] == pytest.approx([-6.0, -2.0])
+    assert [one.share for one in changed] == pytest.approx([0.75, 0.25])
 
 
 def test_runs_of_the_confirmation_are_part_of_what_is_known_of_a_configuration(scenario, tmp_path):
@@ -230,16 +245,16 @@ def test_what_worsens_an_objective_by_over_half_in_the_confirmation_is_refused(s
 
 
 class Sampled:
-    """Runs of a configuration, of one objective."""
+    """Runs of a configuration, of one objective, or of others by their names."""
 
-    def __init__(self, *values):
-        self.metrics = {"slowdown_mean": [*values]}
+    def __init__(self, *values, **others):
+        self.metrics = {"slowdown_mean": [*values], **others}
 
     def breaks(self, _):
         return ()
 
     def change(self, objective, start):
-        return change(objective, *(one.metrics["slowdown_mean"] for one in (start, self)))
+        return change(objective, *(one.metrics[objective.name] for one in (start, self)))
 
 
 @pytest.mark.parametrize(
@@ -256,3 +271,87 @@ def test_a_gain_is_to_be_kept_though_few_runs_do_not_show_it(scenario, whole, sp
     elimination = Elimination(front(archive), None, {})
     start = Sampled(20.0, 20.0, 20.0)
     assert elimination.kept(Sampled(*sparse), Sampled(*whole), start) == pytest.approx(kept)
+
+
+def test_the_share_of_a_change_is_its_mean_over_the_objectives_that_get_better():
+    elimination = object.__new__(Elimination)
+    elimination._objectives = [Objective(name, "minimize") for name in ("slowdown_mean", "waiting_mean")]
+    elimination._certain = False
+    start, whole, alone = (
+        Sampled(a, a, a, waiting_mean=[b, b, b]) for a, b in ((20, 20), (10, 10), (15, 18))
+    )
+    told = elimination._told(ParameterChange(POLICY, "fcfs", "easy"), alone, start, whole)
+    assert told.share == pytest.approx((0.5 + 0.2) / 2)
+
+
+@pytest.mark.parametrize(("kept", "values"), [(CONFIRMED, {POLICY: "easy"}), (0.79, CHANGED)])
+def test_four_fifths_of_a_gain_confirm_that_a_change_may_be_left_out(kept, values):
+    one = object.__new__(Recommender)
+    one._elimination = SimpleNamespace(kept=lambda *_: kept)
+    one._replays = SimpleNamespace(worse=lambda *_: False)
+    one._borne_out = lambda candidate, *_: candidate.sparse
+    candidate = recommender.Candidate([], False, SimpleNamespace(values=CHANGED), {POLICY: "easy"}, [POLICY])
+    block = SimpleNamespace(run=lambda configurations: [SimpleNamespace() for _ in configurations])
+    assert one._confirmed(candidate, block, 1) == values
+
+
+def test_where_all_are_refused_others_are_tried_three_times(monkeypatch):
+    one, tried = object.__new__(Recommender), []
+    one.refusals, one._aside, one._front, one._subsets = {}, [], None, None
+    one._elimination = SimpleNamespace(sure=None)
+    one._screened = lambda candidates: candidates
+
+    def refused(candidates):
+        tried.extend(candidates)
+        one.refusals |= dict.fromkeys(candidates)
+        return ()
+
+    one._found = refused
+    monkeypatch.setattr(recommender, "candidates_of", lambda *_: [len(tried)])
+    assert one.recommend() == ()
+    assert tried == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("left", "replayed"), [(8, True), (7, False)])
+def test_a_log_is_replayed_with_more_jobs_if_as_many_runs_are_left_as_it_counts(left, replayed):
+    one = object.__new__(Replays)
+    one.weight, one._left, one._overtime = 3.0, lambda: left, 0.0
+    one._evaluator = SimpleNamespace(settings=SimpleNamespace(replications=2, run_in=[None]), table=[])
+    one._busier = SimpleNamespace(new=list, run=list)
+    assert one._under_load([{}, CHANGED]) == ([{}, CHANGED] if replayed else [None, None])
+
+
+@pytest.mark.parametrize(("left", "asked"), [(4, True), (3, False)])
+def test_changes_are_run_alone_if_as_many_runs_are_left_as_that_takes(left, asked):
+    ran = []
+    block = SimpleNamespace(
+        replications=[1], cost=len, run=lambda some: [ran.append(one) for one in some]
+    )  # which all fail
+    elimination = object.__new__(Elimination)
+    elimination._subsets = SimpleNamespace(
+        together=lambda _: {POLICY: [POLICY], RUNNING: [RUNNING]}, combined=lambda _, paths: {paths[0]: 1}
+    )
+    made = SimpleNamespace(values={POLICY: 1, RUNNING: 1})
+    assert elimination.with_shares(made, block, left) is made
+    assert ran == ([{}, made.values, {POLICY: 1}, {RUNNING: 1}] if asked else [])
+
+
+def test_where_too_few_runs_are_left_nothing_is_recommended_and_that_is_noted_once():
+    one, notes = object.__new__(Recommender), []
+    one._evaluator = SimpleNamespace(notes=notes, note=notes.append)
+    one._replays = SimpleNamespace(as_logged=SimpleNamespace(new=lambda _: []), weight=0)
+    one._plan = lambda *_: Plan()
+    candidate = SimpleNamespace(origin=SimpleNamespace(values=CHANGED))
+    assert [one._found([candidate]) for _ in range(2)] == [(), ()]
+    assert len(notes) == 1
+
+
+@pytest.mark.parametrize("which", [{}, CHANGED])
+def test_why_a_replay_with_more_jobs_failed_is_told_whichever_of_both_it_was(which):
+    one = object.__new__(Replays)
+    alike = SimpleNamespace(breaks=lambda _: (), means={}, by_case={})
+    one._evaluator, one.as_logged = None, SimpleNamespace(run=lambda some: [alike for _ in some])
+    one._busier = SimpleNamespace(failures={key(which): "no memory"})
+    one._under_load = lambda some: [None for _ in some]
+    (remark,) = one.of(CHANGED, []).remarks
+    assert "no memory" in remark

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from gridtune.optimize.explanation.explain import find_configuration
 from gridtune.optimize.front.changes import bearable, gains
-from gridtune.optimize.front.front import front, hypervolume, keeps, reference_point, without_equals
+from gridtune.optimize.front.front import (
+    _anchored,
+    front,
+    hypervolume,
+    keeps,
+    reference_point,
+    without_equals,
+)
 from gridtune.optimize.records.difference import Change, Difference, Objective, difference
 from gridtune.optimize.records.evaluations import Constraint
 from gridtune.optimize.records.recommendation import Recommendation
@@ -113,6 +120,10 @@ def test_without_noise_all_configurations_count_validated_or_not():
     assert found.certain
     assert numbers(found.on_front) == [0, 3, 1]
     assert {found.chance(one.number) for one in found.members} == {None}
+
+
+def test_of_no_configuration_the_reference_point_is_0():
+    assert reference_point(archive(TWO)) == (0.0, 0.0)
 
 
 def test_of_fewer_than_three_configurations_the_means_decide():
@@ -321,7 +332,7 @@ def test_where_nothing_keeps_the_constraints_nothing_is_on_the_front_and_the_mea
     study = archive((UNFAIR,), (0.5,), (0.7,), constraints=(Constraint("unfairness", "<=", 0.1),))
     tried = tuple(replace(one, cases={"": one.objectives}) for one in study.evaluations)
     found = front(replace(study, evaluations=tried))
-    assert (found.members, found.hypervolume) == ((), 0.0)
+    assert (found.members, found.hypervolume, found.certain) == ((), 0.0, False)
     assert [found.value(number, UNFAIR) for number in (0, 1)] == pytest.approx([0.5, 0.7])
     # The same where it is validation runs that break them.
     tried = tuple(
@@ -359,3 +370,22 @@ def test_a_baseline_that_is_nothing_but_rounding_counts_as_nothing():
     found = front(archive((share, COMPLETED), (1e-16, 100), (0.01, 200), (0.2, 250), baseline=0))
     assert [one.number for one in found.members if bearable(found, one)] == [0, 1]
     assert found.reference == (1.0, 0.0)
+
+
+def test_what_is_below_the_confirmed_baseline_moves_in_proportion_and_what_is_above_by_as_much():
+    gap = Difference(-0.25, 0.01, -0.3, -0.2, 0.99, 9)
+    made = Recommendation("A", "", 3, 3, {}, (), (), {"unfairness": Change(UNFAIR, 0.4, 0.15, gap)}, 9)
+    means = (0.5, 0.25, 0.6, 0.2)
+    known = archive((UNFAIR,), *[(mean,) for mean in means], baseline=0, recommendations=(made,))
+    plain = {number: np.array([mean]) for number, mean in enumerate(means)}
+    found = {number: float(mean[0]) for number, mean in _anchored(known, None, plain).items()}
+    assert found == pytest.approx({0: 0.4, 1: 0.2, 2: 0.5, 3: 0.15})
+
+
+def test_a_metric_that_one_of_two_lacks_tells_them_apart():
+    known = archive((UNFAIR,), (1.0,), (1.0,), (1.0,))
+    some = [
+        replace(one, metrics={"makespan": value})
+        for one, value in zip(known.evaluations, (np.nan, 100.0, np.nan), strict=True)
+    ]
+    assert without_equals(some, known) == {0: (2,), 1: ()}

@@ -9,6 +9,7 @@ from scipy.stats import t as student
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.inference.gaussian_process import best_layers, runs_of
 from gridtune.optimize.inference.noise import (
+    SHARES,
     beyond_effects,
     degrees_of_freedom,
     explained,
@@ -24,6 +25,7 @@ from gridtune.optimize.replication.compare import (
     level,
     non_dominated,
     promising,
+    ranges,
     signs,
 )
 from gridtune.optimize.replication.guards import OF_CLASS, TOLERANCE
@@ -76,6 +78,7 @@ def test_values_are_level_that_differ_by_less_than_rounding_or_their_resolution(
     assert found[0, 0] == found[1, 0] == pytest.approx(1000.0)
     assert found[2, 0] == pytest.approx(1000.1)
     assert found[:, 1] == pytest.approx([2.3, 2.2, 0.0])
+    assert level(np.array([[1e-15], [2e-15]]), (0.0,))[:, 0] == pytest.approx([1e-15, 2e-15], rel=1e-6, abs=0)
     assert level(np.zeros((2, 1)), (0.0,)).tolist() == [[0.0], [0.0]]
     assert level(np.empty((0, 2)), (0.0, 0.0)).shape == (0, 2)
 
@@ -88,6 +91,11 @@ def test_costs_are_turned_and_on_the_replications_that_all_have():
     assert signs(TWO).tolist() == [1.0, -1.0]
     few = adjusted_means(np.array([[[1.0, 3.0, 8.0]], [[2.0, 4.0, np.nan]], [[5.0, np.nan, np.nan]]]))
     assert few[:, 0] == pytest.approx([4.0, 3.0 + 2.0, 5.0 + 1.0 + 2.0])
+
+
+def test_ranges_are_1_where_there_are_no_rows_or_all_are_equal():
+    assert ranges(np.empty((0, 2))).tolist() == [1.0, 1.0]
+    assert ranges(np.array([[3.0, 5.0], [3.0, 9.0]])).tolist() == [1.0, 4.0]
 
 
 def test_equal_rows_are_all_non_dominated():
@@ -267,6 +275,7 @@ def test_how_much_noise_similar_configurations_have_in_common_is_learned(share, 
     near[0] = False
     shares = found[0, near] / np.sqrt(found[0, 0] * np.diag(found)[near]) / similar[0, near]
     assert low - 1e-9 <= shares.min() <= shares.max() <= high + 1e-9
+    assert (np.diff([0.0, *SHARES, 1.0]) > 0).all(), "those that are tried"
 
 
 def test_samples_have_their_covariance():

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import nan
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.harm import (
     MUCH,
     beyond,
+    blamed,
     harms,
     harms_in_some,
     harms_of_replay,
@@ -74,6 +76,7 @@ def test_a_mean_that_is_worse_is_told_though_most_replications_or_the_ratios_are
     assert told("waited_max", [1000.0, 10.0, 10.0, 10.0], [900.0, 20.0, 20.0, 20.0]) == [], (
         "its mean is better"
     )
+    assert told("waited_max", [1000.0, *[10.0] * 29], [100.0, *[15.0] * 29]) == []
 
 
 def test_what_is_missing_in_some_replications_hides_no_harm():
@@ -377,3 +380,9 @@ def test_few_delayed_users_keep_no_change_that_nothing_else_needs(share, counts)
     assert (ratio(harm) > MUCH) == counts
     sparse = {"delayed_fraction": share + 0.01 * NOISE * share}
     assert worse_off(baseline, whole, sparse, ()) == counts
+
+
+def test_nobody_is_blamed_for_a_wait_where_none_is_longer():
+    spec = SimpleNamespace(searching=SimpleNamespace(starvation=Starvation()))
+    some = SimpleNamespace(means={}, settings=SimpleNamespace(scenario=SimpleNamespace(spec=spec)))
+    assert blamed(some, some) == ()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gridtune.optimize.inference.gaussian_process import fit
-from gridtune.optimize.inference.noise import beyond_effects, explained, least_squares, variance
+from gridtune.optimize.inference.noise import _likelihood, beyond_effects, explained, least_squares, variance
 
 
 def test_effects_of_replications_are_least_squares_where_runs_are_unbalanced():
@@ -47,6 +47,8 @@ def test_the_variance_is_in_the_unit_of_the_runs_squared():
     known = variance(rest, means, seen, beyond)
     assert known == pytest.approx(9, rel=0.25)
     assert variance(1e-6 * rest, means, seen, beyond) == pytest.approx(1e-12 * known)
+    level = [variance(0 * rest, means + mean, seen, beyond) for mean in (5.0, 500.0)]
+    assert level[1] == pytest.approx(1e4 * level[0], rel=1e-6, abs=0)
 
 
 @pytest.mark.parametrize("size", [1.0, 1e4, 1e9, 1e13])  # of the effects, in those of the noise
@@ -71,3 +73,14 @@ def test_a_model_of_runs_with_huge_effects_of_replications_and_hardly_any_noise(
     off = found.means - shape
     assert off - off.mean(axis=0) == pytest.approx(0.0, abs=1e-5)
     assert np.isfinite(found.draws).all()
+
+
+def test_how_likely_residuals_are_of_configurations_that_share_no_replication_is_a_product():
+    rng = np.random.default_rng(8)
+    seen = np.kron(np.eye(2), np.ones((3, 4))) > 0
+    rest = np.where(seen, rng.normal(size=seen.shape), 0.0)
+    parts = [
+        _likelihood(rest[rows, columns], seen[rows, columns], np.eye(3))
+        for rows, columns in ((slice(3), slice(4)), (slice(3, 6), slice(4, 8)))
+    ]
+    assert _likelihood(rest, seen, np.eye(6)) == pytest.approx(sum(parts))

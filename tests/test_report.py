@@ -200,6 +200,30 @@ def test_the_answer_fits_with_harm_of_every_kind_and_names_the_first(found, kind
         assert said.count("queue 1" if kind else "queue 0") == 3, said
 
 
+def test_what_fits_exactly_is_told_in_full(found):
+    every = tuple(Harm(f"waited_p95.queue-{k}", "s", 100.0, 900.0) for k in range(5))
+    few = tuple(ParameterChange(f"sed.parameter_{k}", k, k + 1) for k in range(6))
+    one = replace(found.archive.recommendations[0], harms=every, changes=few, objectives={})
+    full = [len(lines) for lines in _fitted([one], 99, 80, titled=True)]
+    assert [len(lines) for lines in _fitted([one], sum(full), 80, titled=True)] == full
+    assert sum(len(lines) for lines in _fitted([one], sum(full) - 1, 80, titled=True)) < sum(full)
+
+
+def test_five_harms_of_a_recommendation_are_named_however_much_room_there_is(found):
+    every = tuple(Harm(f"waited_p95.queue-{k}", "s", 100.0, 900.0) for k in range(9))
+    one = replace(found.archive.recommendations[0], harms=every, objectives={})
+    harm, _ = _fitted([one], 99, 80, titled=True)
+    assert " ".join(harm).count("queue") == 5
+
+
+def test_up_to_five_changes_of_a_single_recommendation_are_told_in_full(found):
+    for count, shapes in ((5, 2), (6, 3)):
+        some = tuple(ParameterChange(f"sed.parameter_{k}", k, k + 1) for k in range(count))
+        one = replace(found.archive.recommendations[0], changes=some)
+        told = [len(shape) for shape in _shapes(one, 80, titled=True, alone=True)]
+        assert len(told) == shapes, told
+
+
 def test_harm_has_the_room_of_two_commands(found):
     every = tuple(Harm(f"waited_p95.queue-{k}", "s", 100.0, 900.0) for k in range(5))
     (first, *_) = found.archive.recommendations
@@ -318,6 +342,9 @@ def test_latex_escapes_and_stands_in_a_tabular(found):
     assert text.startswith(r"\begin{tabular}")
     assert r"$\pm$" in text
     assert not re.search(r"(?<!\\)[_%#]", text)
+    (columns,) = re.findall(r"^.begin{tabular}{([lr]+)}$", text, re.MULTILINE)
+    cells = [line.count(" & ") + 1 for line in text.splitlines() if line.endswith(r"\\")]
+    assert set(cells) == {len(columns)}
 
 
 def test_json_keeps_its_shape(found):
@@ -470,6 +497,14 @@ def test_an_objective_that_is_told_among_the_harms_is_told_once_and_json_has_it(
         assert [harm["metric"] for harm in told["harms"]] == [harm.metric for harm in all_harms(known)]
 
 
+def test_harm_under_a_higher_load_is_of_no_log_as_it_is(found):
+    (one,) = found.archive.recommendations[:1]
+    harms = [Harm("waited_max", "s", 50.0, 90.0, replay=replay, load=1.2) for replay in (False, True)]
+    drawn, replayed = (harms_text(replace(one, harms=(harm,), objectives={})) for harm in harms)
+    assert drawn == replayed
+    assert drawn[0].endswith(harm_text(Harm("waited_max", "s", 50.0, 90.0)))
+
+
 def test_hostile_and_long_names_of_a_log_keep_to_a_line():
     told = harm_text(Harm("waited_p95.qos-a\x1b[2J" + "b" * 90, "s", 10.0, 20.0))
     assert told.isprintable()
@@ -479,6 +514,7 @@ def test_hostile_and_long_names_of_a_log_keep_to_a_line():
 def test_harm_is_told_in_words():
     assert harm_text(Harm("best_effort_work", "s", 100.0, 70.0)).endswith("30 % lower")
     assert not missing(harm_text(Harm("waited_day", "jobs", 50, 61)), "22 % more", label("waited_day"))
+    assert harm_text(Harm("unfairness", "", 0.5, 0.7)).endswith("40 % higher")
     assert harm_text(Harm("goodput", "", 0.5, 0.4)).endswith("10 points lower")
     assert "100 points" in harm_text(Harm("sdj_rejection", "", 0.001, 0.998))
     assert "0 -> 3" in harm_text(Harm("lost_jobs", "jobs", 0.0, 3.0))

@@ -12,8 +12,9 @@ from gridtune.optimize.api.search_result import OVERVIEW, PAGE
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Archive, Objective
 from gridtune.optimize.report.export import page
+from gridtune.optimize.report.frame import ON_FRONT
 from gridtune.optimize.report.pictures.axes import Axis, configurations, marked, varied
-from gridtune.optimize.report.pictures.draw import PLOTS, _broken, _scale, draw, growth, save
+from gridtune.optimize.report.pictures.draw import PLOTS, _broken, _scale, _scatter, draw, growth, save
 from gridtune.scenarios import ScenarioError
 from gridtune.scenarios.plots.style import MARKS
 from tests.chromium import document
@@ -107,7 +108,7 @@ def test_parallel_coordinates_have_an_axis_for_each_parameter_that_differs_and_o
     paths = {"client.dispatch", "n_submit", "client.dispatch.window", "client.spacing", "sed.strict"}
     assert set(names[:-3]) == paths
     low, high = axes.get_xlim()
-    assert low < 0 < count - 1 < high
+    assert low < 0 < count - 1 < high < count
     assert drawing.get_size_inches()[0] >= count, "an inch each"
     (shade,) = axes.patches
     left, right = shade.get_x(), shade.get_x() + shade.get_width()
@@ -146,6 +147,14 @@ def test_parallel_coordinates_have_a_line_for_each_configuration_and_heavy_ones_
         assert (box.y0 + box.y1) / 2 == pytest.approx(mark, abs=1.5), "in the middle of its mark"
 
 
+def test_thousands_of_marks_are_drawn_as_a_picture_and_few_as_shapes():
+    for count, rasterized in ((2000, False), (2001, True)):
+        table = pd.DataFrame({"state": [ON_FRONT] * count, "name": ["0"] * count})
+        axes = Figure().add_subplot()
+        _scatter(axes, few(), table, np.zeros(count), np.zeros(count))
+        assert [one.get_rasterized() for one in axes.collections] == [rasterized]
+
+
 def test_of_many_on_the_front_some_are_drawn_evenly_spaced_along_the_first_objective(monkeypatch):
     monkeypatch.setattr("gridtune.optimize.report.pictures.draw.LINES", 2)
     found = front(archive((UNFAIR, COMPLETED), *[(k, 10 * k) for k in range(5)]))
@@ -157,6 +166,15 @@ def test_of_many_on_the_front_some_are_drawn_evenly_spaced_along_the_first_objec
 def test_parameters_that_are_the_same_on_the_whole_front_have_no_axis():
     drawing = draw(few(), "parallel")
     assert [text.get_text() for text in drawing.axes[0].get_xticklabels()] == ["unfairness\n(max - min) ↓"]
+
+
+def test_lines_through_the_baseline_are_thinner_than_the_front_and_behind_it():
+    found = front(archive((UNFAIR, COMPLETED), (3.0, 10.0), (1.0, 20.0), (2.0, 30.0), baseline=0))
+    *across, stairs = draw(found, "pairs").axes[0].lines
+    assert [one.is_dashed() for one in (*across, stairs)] == [True, True, False]
+    for line in across:
+        assert line.get_linewidth() < stairs.get_linewidth()
+        assert line.get_zorder() < stairs.get_zorder()
 
 
 def test_one_objective_is_drawn_in_the_order_of_the_search():

@@ -3,6 +3,7 @@
 from math import ceil
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from gridtune.optimize.recommend.elimination import Candidate, Elimination
@@ -80,6 +81,22 @@ def test_what_exists_because_of_a_change_goes_with_it(subsets):
 
 
 @pytest.mark.parametrize(
+    ("first", "share", "count"),
+    [(QUOTA, 0.7, 1), (QUOTA, 0.9, 2), (POLICY, 0.2, 1), (POLICY, 0.7, 2)],
+)
+def test_changes_are_enough_that_keep_a_share_of_what_all_gain(subsets, monkeypatch, first, share, count):
+    """The quota gains three quarters, the policy the rest."""
+
+    def predict(configurations):
+        gains = [3 * (one.get(QUOTA) == 0.5) + (one.get(POLICY) == "priority") for one in configurations]
+        return 20.0 - np.array(gains)[:, None]
+
+    monkeypatch.setitem(vars(subsets), "_predict", predict)
+    paths = [first, *({QUOTA, POLICY} - {first}), f"{POLICY}.rule"]
+    assert subsets.enough(paths, SJF, share) == count
+
+
+@pytest.mark.parametrize(
     ("parameter", "value", "nearest"),
     [
         (Parameter("p", low=1.0, high=9.0), 0.0, 1.0),
@@ -110,12 +127,23 @@ def test_the_nearest_value_of_a_space(parameter, value, nearest):
 )
 def test_elimination_begins_with_the_changes_that_the_model_expects_to_suffice(needed, expected, sizes):
     tried = []
-    changed = [f"p{k}" for k in range(16)]
 
     def kept(sample, *_):
         tried.append(len(sample))
         return float(len(sample) >= needed)
 
+    found = thinned([f"p{k}" for k in range(16)], kept, expected)
+    assert tried == sizes
+    assert len(found.changed) == min((one for one in sizes if one >= needed), default=16)
+
+
+def test_where_tries_are_left_each_change_but_the_last_is_tried_without():
+    found = thinned(["a", "b", "c"], lambda sample, *_: float(sample.keys() >= {"a", "c"}), 3)
+    assert found.changed == ["a", "c"]
+
+
+def thinned(changed, kept, expected):
+    """What is left of a candidate with some changes, of which the model expects so many to suffice."""
     elimination = object.__new__(Elimination)
     elimination.kept = kept
     elimination._subsets = SimpleNamespace(
@@ -130,9 +158,7 @@ def test_elimination_begins_with_the_changes_that_the_model_expects_to_suffice(n
             return ()
 
     block = SimpleNamespace(run=lambda some: [Unbroken(one or {"": 0}) for one in some])
-    found = elimination.thinned(candidate, block, Plan(1, elimination=3))
-    assert tried == sizes
-    assert len(found.changed) == min((one for one in sizes if one >= needed), default=16)
+    return elimination.thinned(candidate, block, Plan(1, elimination=3))
 
 
 @pytest.mark.parametrize(
@@ -146,12 +172,19 @@ def test_elimination_begins_with_the_changes_that_the_model_expects_to_suffice(n
         (37, 3, Plan(1, 3, 6)),
         (35, 1, Plan(1, 3, 6, tries=3)),
         (20, 3, Plan(1, 0, 6)),
+        (19, 3, Plan(1, 0, 6)),
         (18, 3, Plan()),
         (1000, 0, Plan()),
     ],
 )
 def test_few_runs_are_left_for_fewer_candidates_then_tries_then_replications(left, candidates, expected):
     assert plan(left, candidates, 1, 0.0, certain=False) == expected
+
+
+@pytest.mark.parametrize(("left", "tries"), [(7, 4), (6, 3)])
+def test_without_noise_one_run_of_each_configuration_is_planned(left, tries):
+    found = plan(left, 1, 1, 0.0, certain=True)
+    assert found == Plan(1, elimination=1, confirmation=1, tries=tries)
 
 
 def test_the_least_runs_suffice_for_all_tries_of_one_candidate():

@@ -176,6 +176,13 @@ def test_draws_of_very_large_quantities_are_as_sure():
     assert draws == pytest.approx(1e6 * small, rel=1e-3)
 
 
+def test_of_what_never_varies_the_sizes_are_in_its_unit_squared():
+    noise = 1e-9 * np.eye(5)
+    few, many = (Fitted.of(APART, np.full(5, each), 1, each**2 * noise) for each in (1.0, 1e3))
+    squared = np.log([1e6, 1e6, 1e6, 1.0, 1.0, 1e6])
+    assert many.sizes == pytest.approx(few.sizes + squared, abs=0.01)
+
+
 def test_what_is_learned_does_not_depend_on_the_unit_and_draws_follow_their_noise():
     places = np.linspace(0, 1, 12)[:, None]
     values = np.sin(5 * places[:, 0]) + 0.1 * np.cos(40 * places[:, 0])
