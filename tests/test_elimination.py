@@ -103,9 +103,14 @@ def test_without_noise_one_run_shows_what_each_change_gains(scenario):
     assert made.objectives["slowdown_mean"].difference.mean == pytest.approx(-12.0)
 
 
-def test_what_each_change_does_alone_is_told_with_its_share_the_greatest_first(scenario):
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+def test_what_each_change_does_alone_is_told_with_its_share_the_greatest_first(scenario, noise):
     sizes = {RUNNING: 2.0, POLICY: 6.0}
-    found = recommended(scenario, lambda v: sum(sizes[one] * (v.get(one) == CHANGED[one]) for one in sizes))
+
+    def gain(values):
+        return sum(size for path, size in sizes.items() if values.get(path) == CHANGED[path])
+
+    found = recommended(scenario, gain, noise=noise)
     changed = found[0].changes
     assert [one.path for one in changed] == [POLICY, RUNNING]
     assert [one.alone["slowdown_mean"] for one in changed] == pytest.approx([-6.0, -2.0])

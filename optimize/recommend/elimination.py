@@ -36,7 +36,7 @@ class Elimination:
         None if it breaks a constraint in these runs.
         """
         values, changed = candidate.origin.values, candidate.changed
-        size = self._subsets.enough(changed, values, KEEP) if len(changed) > 1 else len(changed)
+        size = self._subsets.enough(changed, values, KEEP)
         if not chosen.elimination:
             return self.reduced(candidate, changed[:size]) if size < len(changed) else candidate
         start, whole = block.run([{}, values])
@@ -117,7 +117,8 @@ class Elimination:
         alone, parts = dict[str, float](), list[float]()
         for objective in self._objectives:
             gap, full = sample.change(objective, start), whole.change(objective, start)
-            mean = alone[objective.name] = gap.difference.mean if gap.beyond_noise else 0.0
+            seen = self._certain or gap.beyond_noise
+            mean = alone[objective.name] = gap.difference.mean if seen else 0.0
             if self.sure(full, better=True):
                 parts.append(min(max(mean / full.difference.mean, 0.0), 1.0))
         return replace(one, alone=alone, share=sum(parts) / len(parts) if parts else None)
