@@ -440,7 +440,7 @@ def identify(
     set: options.Set = None,
     seed: options.Seed = 1,
     harvester: options.Harvester = None,
-    sensor: options.Measured = options.Sensor.load,
+    sensor: options.Measured = None,
     low: options.Low = 0.0,
     high: options.High = 10.0,
     settling: options.Settling = 10.0,
@@ -456,7 +456,12 @@ def identify(
     from gridtune.scenarios.simulation.identify import MEANINGS, identify
 
     found = identify(
-        _scenario(scenario, set), seed, harvester=harvester, sensor=sensor.value, low=low, high=high
+        _scenario(scenario, set),
+        seed,
+        harvester=harvester,
+        sensor=None if sensor is None else sensor.value,
+        low=low,
+        high=high,
     )
     made = found.as_json(settling, overshoot)
     rows = [{"parameter": name, "value": made[name], "meaning": text} for name, text in MEANINGS.items()]

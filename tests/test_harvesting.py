@@ -421,6 +421,30 @@ def test_identification_needs_a_harvester_and_an_answer():
         identify(load("diet/day-regular"))
     with pytest.raises(ScenarioError, match="do not identify a and b"):
         identify(load("cigri/batcigri"), sensor="load")
+    with pytest.raises(ScenarioError, match="lower --high"):
+        identify(load("cigri/file-system"), high=100.0)  # 5,000 of 4,000 jobs
+    with pytest.raises(ScenarioError, match=r"first order \(a -0\.\d+, b 0\.\d+, .*-0\.\d+\)"):
+        identify(load("cigri/file-system").override({"harvester.cigri.cycle": 300.0}))
+    with pytest.raises(ScenarioError, match="site=NAME"):
+        identify(load("federation/small"))
+
+
+def test_identification_measures_what_the_controller_does():
+    assert identify(load("cigri/batcigri")).sensor == "waiting+running"
+    assert identify(load("cigri/file-system")).sensor == "load"
+
+
+def test_the_load_of_a_site_without_a_file_system_is_no_sensor():
+    least = {"kind": "min", "of": [{"kind": "p", "sensor": "load"}, "tap"]}
+    for controller in ({"kind": "pi", "sensor": "load"}, least):
+        with pytest.raises(ScenarioError, match=r"site\.dahu\.file_system"):
+            load("cigri/batcigri").override({"harvester.cigri.controller": controller})
+
+
+def test_the_input_signal_counts_jobs_that_were_submitted():
+    run = simulate(load("cigri/batcigri"))
+    given = [value for _, name, value in run.record.signals if name == "cigri.input"]
+    assert sum(given) == 500 + run.metrics["killed"].value, "each job once, and again after a kill"
 
 
 @pytest.mark.parametrize(

@@ -110,13 +110,13 @@ class Harvester(mesa.Agent):
             self._note_error(decision)
             if not 0 <= decision.jobs < inf:
                 raise misjudged(self.control, f"wants {decision.jobs} jobs")
-        self._record(reading, decision)
         submitted = 0
         for name, jobs in decision.of or (("", int(decision.jobs)),):
             given = min(jobs, bags.left_of(name) if name else bags.left)
             for _k in range(given):
                 self._submit(*bags.take(name))
             submitted += given
+        self._record(reading, decision, submitted)
         if submitted or queue.present:
             self.active = self.grid.now
         if bags.left or queue.present:
@@ -199,12 +199,12 @@ class Harvester(mesa.Agent):
             if bag.open
         )
 
-    def _record(self, reading: Reading, decision: Decision) -> None:
+    def _record(self, reading: Reading, decision: Decision, submitted: int) -> None:
         values = (
             decision.reference,
             decision.measured,
             decision.error,
-            float(int(decision.jobs)),
+            float(submitted),
             float(reading.waiting),
             float(reading.running),
             float(reading.used),

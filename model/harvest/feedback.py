@@ -56,7 +56,7 @@ def _tracking() -> Any:
 @register("control", "p", source=AUTHORS)
 @dataclass(frozen=True)
 class P(Feedback):
-    """P control sets u = kp e; it settles below the reference, since ended jobs must be replaced."""
+    """P control sets u = kp e; with a small gain it settles below the reference: ended jobs are replaced."""
 
     kp: float = _kp()
 
@@ -114,7 +114,7 @@ class PolePlacement(Feedback):
 
     settling: float = parameter(
         10.0,
-        help="cycles until a step response has settled",
+        help="cycles until a step response stays within 2 %",
         unit="cycles",
         low=4.0,
         high=60.0,
@@ -136,10 +136,12 @@ class PolePlacement(Feedback):
         exclusive=True,
         source=AUTHORS,
     )
-    a: float = parameter(1.0, help="share of the measured value that is left after a cycle", unit="ratio")
+    a: float = parameter(
+        1.0, help="share of the measured value that is left a cycle later; of this `cycle`", unit="ratio"
+    )
     b: float = parameter(
         1.0,
-        help="increase of the measured value with each submitted job; not 0",
+        help="rise of the measured value a cycle later with each submitted job; of this `cycle`; not 0",
         unit="as the sensor, per job",
     )
     anti_windup: AntiWindup = _anti_windup()

@@ -11,7 +11,10 @@ from gridtune.model.harvest.plant import FirstOrder, Gains, fit_first_order, pol
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.simulation.simulate import simulate
+from gridtune.scenarios.workloads.jobs import EVERY
 
+LEAST_FIT = 0.5  # share of the variance that has to be explained
+LARGEST_A = 1.1  # an integrator has 1; noise may add a little
 # The numbers of an identification.
 MEANINGS = {
     "a": "of the model: share of the measured value that is left a cycle later",
@@ -86,7 +89,7 @@ def identify(
     seed: int = 1,
     *,
     harvester: str | None = None,
-    sensor: Sensor = "load",
+    sensor: Sensor | None = None,
     low: float = 0.0,
     high: float = 10.0,
     before: int = 10,
@@ -98,13 +101,13 @@ def identify(
         scenario: with a harvester; its controller is replaced.
         seed: of the run.
         harvester: name; not needed where there is only one.
-        sensor: what to measure.
+        sensor: what to measure; if left out, what the controller measures, or else the load.
         low, high: jobs submitted in each cycle before and after the step, from 0 up.
         before, after: cycles before and after the step; `before` from 0 to 99, `after` at least 3.
 
     Raises:
         ScenarioError: no such harvester, no step up, or a run that tells nothing (too few jobs, nothing
-            measured).
+            measured, an answer that no first-order plant gives).
     """
     named = {part.name: part for part in scenario.active.harvester}
     name = harvester or next(iter(named), "")
@@ -118,20 +121,30 @@ def identify(
         )
     if not 0 <= low < high:
         raise ScenarioError(f"identify: --low {low:g} --high {high:g}: expected 0 <= low < high")
+    measure: Sensor = getattr(named[name].controller, "sensor", "load") if sensor is None else sensor
+    if named[name].site == EVERY and len(scenario.active.site) > 1:
+        raise ScenarioError(f"{scenario.name}: which site? --set harvester.{name}.site=NAME chooses one")
     cycle = named[name].cycle
     step = {"kind": "step", "low": low, "high": high, "at": before * cycle}
     horizon = (before + after) * cycle
+    where = f"{scenario.name}: harvester.{name}"
     try:
         stepped = scenario.override({f"harvester.{name}.controller": step, "horizon": horizon})
-        times, inputs, measured = _signals(stepped, seed, name, sensor)
+        times, inputs, measured = _signals(stepped, seed, name, measure)
         plant = fit_first_order(measured, inputs)
     except ScenarioError:
         raise
     except ValueError as error:
-        raise ScenarioError(f"{scenario.name}: harvester.{name}: {error}") from error
-    return Identification(
-        scenario.name, name, sensor, plant, _fit(plant, inputs, measured), times, inputs, measured
-    )
+        raise ScenarioError(f"{where}: {error}") from error
+    if min(inputs[before:-1], default=0.0) < int(high):
+        raise ScenarioError(f"{where}: there are too few jobs for a step of {high:g} per cycle; lower --high")
+    fit = _fit(plant, inputs, measured)
+    if not (0.0 < plant.a <= LARGEST_A and plant.b > 0.0 and fit >= LEAST_FIT):
+        raise ScenarioError(
+            f"{where}: the step has no answer of first order (a {plant.a:.3g}, b {plant.b:.3g}, share of the "
+            f"variance explained {fit:.2g}); try another --low, --high or --sensor, or a shorter cycle"
+        )
+    return Identification(scenario.name, name, measure, plant, fit, times, inputs, measured)
 
 
 def _signals(

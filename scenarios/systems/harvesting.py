@@ -78,6 +78,11 @@ def check(spec: ScenarioSpec) -> None:
             if name in taken:
                 raise ValueError(f"harvester {harvester.name}: site {name} has a harvester already")
             taken.add(name)
+            if "load" in _sensors(harvester.controller) and sites[name].file_system is None:
+                raise ValueError(
+                    f"harvester {harvester.name}: controller.sensor: load is that of a file system; "
+                    f"site {name} has none (site.{name}.file_system)"
+                )
             if harvester.victims.blind and not _named(sites[name]):
                 raise ValueError(
                     f"harvester {harvester.name}: victims: {harvester.victims.kind} asks where jobs are; "
@@ -95,6 +100,12 @@ def check(spec: ScenarioSpec) -> None:
             raise ValueError(
                 f"workload {workload.name}: processors: {workload.processors} do not fit into {room} slots"
             )
+
+
+def _sensors(control: Control) -> set[str]:
+    """What a controller, or those that it is made of, measures."""
+    some = [control, *getattr(control, "parts", ())]
+    return {one.sensor for one in some if isinstance(getattr(one, "sensor", None), str)}
 
 
 def _named(site: SiteSpec) -> bool:

@@ -289,7 +289,9 @@ Samples = Annotated[
 ]
 Ablate = Annotated[bool, _how(help="Put the settings of the configuration back one by one.")]
 Harvester = Annotated[str | None, _how(help="Name the harvester.", show_default="the only one")]
-Measured = Annotated[Sensor, _how(help="Choose what is measured.")]
+Measured = Annotated[
+    Sensor | None, _how(help="Choose what is measured.", show_default="as the controller does")
+]
 Low = Annotated[float, _number("Submit so many jobs per cycle before the step.", 0.0, limits.NUMBER)]
 High = Annotated[float, _number("Submit so many jobs per cycle after the step.", 0.0, limits.NUMBER)]
 Settling = Annotated[float, _number("Let the closed loop settle within so many cycles.", 0.01, limits.NUMBER)]
