@@ -240,7 +240,7 @@ def controllers(bench: Workbench) -> list[Claim]:
             hypothesis(
                 known,
                 "controllers",
-                "less of the cluster is used (mean share of busy nodes) than under a PI controller "
+                "less of the cluster is used (mean share of busy nodes) than under this PI controller "
                 f"(rule '{name}')",
                 "section 2.2",
                 Finding(
@@ -258,7 +258,7 @@ def controllers(bench: Workbench) -> list[Claim]:
         hypothesis(
             "G9c",
             "controllers",
-            "with ki = 0 (a P controller), the measure stays below the reference",
+            "with ki = 0 (a P controller), the mean measure is below the reference (gain 0.3)",
             "control theory",
             Finding("jobs from 600 to 3500 s, with gain 0.3", mean(made["P, 0.3"]["mean"]), high=60),
         ),
