@@ -87,7 +87,7 @@ class Harvester(mesa.Agent):
 
     @property
     def tracking_error(self) -> float:
-        """Root of the mean squared error over all cycles in which there was something to submit."""
+        """Root of the mean squared error over cycles in which jobs were left, waited or were on their way."""
         count, squares = self._errors
         return sqrt(squares / count) if count else nan
 
