@@ -170,6 +170,19 @@ def test_a_journal_whose_making_was_cut_short_is_made_anew(journal):
         assert (found.runs, list(found.trials)) == (tuple(ALL), [0, 1, 2])
 
 
+def test_a_database_whose_making_was_cut_short_is_made_anew(tmp_path):
+    """All tables are there, but the row that Optuna writes last is not: it would write when it reads."""
+    address = f"sqlite:///{tmp_path}/studies.db"
+    databases.open_for_writing(databases.url_of(address)).engine.dispose()
+    with closing(sqlite3.connect(tmp_path / "studies.db")) as connection:
+        connection.execute("DELETE FROM alembic_version")
+        connection.commit()
+    assert stored_settings(address, NAME) is None
+    with opened(address) as study:
+        fill(study, range(3))
+    assert read_study(address).runs == tuple(ALL)
+
+
 def test_a_study_whose_table_of_runs_is_gone_says_so(journal):
     table = journal.with_name("runs.jsonl")
     for gone in (lambda: table.write_bytes(b""), table.unlink):

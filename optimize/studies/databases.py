@@ -30,6 +30,7 @@ RUNS = Table(
     Column("study", String(512), nullable=False, index=True),
     Column("run", Text, nullable=False),
 )
+LAST = Table("alembic_version", MetaData(), Column("version_num", String(32)))  # its row is Optuna's last
 CONNECT_TIMEOUT = 10  # s
 MAKING = 30  # s that two processes may take to make tables
 PAUSE = 0.2  # s between attempts
@@ -144,8 +145,13 @@ def reading(url: URL) -> Iterator[RDBStorage | None]:
         address, options = _engine(url, "ro")
         if url.get_backend_name() == "postgresql":
             options["execution_options"] = {"postgresql_readonly": True}
-        tables = set(inspected(create_engine(address, poolclass=NullPool, **options)).get_table_names())
-        if "alembic_version" in tables:  # the last that Optuna makes
+        engine = create_engine(address, poolclass=NullPool, **options)
+        tables = set(inspected(engine).get_table_names())
+        made = False
+        if LAST.name in tables:
+            with closing(engine.connect()) as connection:
+                made = connection.execute(select(LAST)).first() is not None
+        if made:
             storage = RDBStorage(address, options, skip_table_creation=True)
             stack.callback(storage.engine.dispose)
             stack.callback(storage.remove_session)
