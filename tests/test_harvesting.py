@@ -319,6 +319,8 @@ def test_the_cycle_that_reopens_the_tap_divides_its_rate():
 def test_a_signal_of_every_kind_is_recorded_in_every_cycle():
     run = simulate(load("cigri/batcigri"))
     made = signals(run, "cigri")
+    assert "load" not in made, "there is no file system"
+    assert "load" in signals(simulate(load("cigri/file-system")), "cigri")
     assert {len(series) for series in made.values()} == {len(made["time"])}
     assert made["time"][:4].tolist() == [0.0, 30.0, 60.0, 90.0]
     assert made["error"][0] == made["reference"][0] - made["measured"][0] == 64.0
@@ -419,7 +421,7 @@ def test_identification_finds_the_plant_of_the_file_system():
 def test_identification_needs_a_harvester_and_an_answer():
     with pytest.raises(ScenarioError, match="needs one harvester"):
         identify(load("diet/day-regular"))
-    with pytest.raises(ScenarioError, match="do not identify a and b"):
+    with pytest.raises(ScenarioError, match="no file system"):
         identify(load("cigri/batcigri"), sensor="load")
     with pytest.raises(ScenarioError, match="lower --high"):
         identify(load("cigri/file-system"), high=100.0)  # 5,000 of 4,000 jobs

@@ -22,6 +22,7 @@ from gridtune.model.policy import misjudged
 PATIENCE = 100
 # Cycles that it looks ahead at most: years, if a controller neither settles nor wants a job.
 FORESIGHT = 5_000_000
+# In each cycle; the last one where there is a file system.
 SIGNALS = ("reference", "measured", "error", "input", "waiting", "running", "used", "load")
 
 
@@ -67,7 +68,8 @@ class Harvester(mesa.Agent):
         self._still = 0  # cycles in a row in which nothing was to be seen and nothing was submitted
         self._quiet = 0  # those of them in which the controller had settled
         self._errors = (0, 0.0)  # cycles with a reference, sum of squares
-        self._names = [f"{name}.{signal}" for signal in SIGNALS]
+        loaded = queue.site.file_system is not None
+        self._names = [f"{name}.{signal}" for signal in (SIGNALS if loaded else SIGNALS[:-1])]
         bags.listen(self.wake)
 
     def wake(self) -> None:

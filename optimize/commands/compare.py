@@ -15,6 +15,7 @@ from textwrap import fill
 from typing import Any, Literal
 
 import numpy as np
+from scipy.stats import sem, ttest_ind
 
 from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import definition
@@ -290,9 +291,8 @@ def compared(metric: Objective, first: Sequence[float], second: Sequence[float],
         return Change(metric, start, to, Difference(to - start, None, None, None, None, 0))
     error, freedom = 0.0, 1.0
     if not max(np.ptp(first), np.ptp(second)) <= ROUNDING * max(map(abs, (*first, *second))):
-        parts = np.array([np.var(one, ddof=1) / len(one) for one in (first, second)])  # Welch's test
-        error = float(np.sqrt(parts.sum()))
-        freedom = float(parts.sum() ** 2 / sum(parts**2 / (len(first) - 1, len(second) - 1)))
+        error = float(np.hypot(sem(first), sem(second)))
+        freedom = float(ttest_ind(first, second, equal_var=False).df)  # Welch's test
     return Change(metric, start, to, Difference.of(to - start, error, freedom, 0))
 
 

@@ -131,6 +131,8 @@ def identify(
     try:
         stepped = scenario.override({f"harvester.{name}.controller": step, "horizon": horizon})
         times, inputs, measured = _signals(stepped, seed, name, measure)
+        if not measured:
+            raise ScenarioError(f"{where}: the site has no file system, whose load --sensor load measures")
         plant = fit_first_order(measured, inputs)
     except ScenarioError:
         raise

@@ -48,13 +48,13 @@ def executions(run: Run) -> list[Execution]:
 
 def signals(run: Run, harvester: str) -> dict[str, Series]:
     """The signals of a harvester by name, and `time` in s, one value per cycle."""
-    made: dict[str, list[float]] = {name: [] for name in SIGNALS}
+    made: dict[str, list[float]] = {}
     times: list[float] = []
     first = f"{harvester}.{SIGNALS[0]}"
     for time, signal, value in run.record.signals:
         owner, _, name = signal.rpartition(".")
-        if owner == harvester and name in made:
-            made[name].append(value)
+        if owner == harvester and name in SIGNALS:
+            made.setdefault(name, []).append(value)
             if signal == first:
                 times.append(time)
     return {"time": np.array(times), **{name: np.array(values) for name, values in made.items()}}
