@@ -25,9 +25,10 @@ def test_runs_that_were_not_done_have_no_value():
     assert str(stacked(rows, [cost]).tolist()) == "[[[1.0, nan]], [[2.0, 3.0]], [[nan, nan]]]"
 
 
-def test_the_replication_that_gives_no_finite_value_is_named_by_its_number():
+@pytest.mark.parametrize(("value", "said"), [(inf, "infinite"), (1e200, "1e+200"), (-1e200, "-1e+200")])
+def test_the_replication_that_gives_no_value_to_compare_is_named_by_its_number(value, said):
     settings = SimpleNamespace(run_in=[SimpleNamespace(name="a")], watched=lambda measured: ("cost",))
-    runs = [[{"cost": 1.0}, {"cost": inf}]]
-    reason = "cost is infinite in replication 1"
+    runs = [[{"cost": 1.0}, {"cost": value}]]
+    reason = f"cost is {said} in replication 1"
     assert evaluated(5, {}, runs, settings) == Failed(5, {}, reason)
     assert "replication 8" in evaluated(5, {}, runs, settings, first=7).reason

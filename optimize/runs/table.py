@@ -11,6 +11,7 @@ from math import inf, isfinite, nan
 from sys import intern
 from typing import NamedTuple
 
+from gridtune import limits
 from gridtune.model.metrics.registry import ALWAYS
 from gridtune.model.streams import HELD_OUT
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Estimate, Evaluation, Failed, Objective, Value
@@ -196,7 +197,7 @@ def _fault(summaries: Mapping[str, Estimate], watched: Sequence[str], first: int
         if name not in summaries:
             return f"{name} is not measured in this scenario"
         for replication, value in enumerate(summaries[name].values, start=first):
-            if not isfinite(value):
+            if not abs(value) <= limits.METRIC:
                 why = ": work was lost or left over" if value == inf and name in ALWAYS else ""
                 return f"{name} is {'infinite' if value == inf else value} in replication {replication}{why}"
     return ""

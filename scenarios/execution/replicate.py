@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from math import inf, isfinite, nan, sqrt
 from typing import Any, TypeVar
 
+from gridtune import limits
 from gridtune.model.metrics.registry import LOGGED_METRICS, METRICS, Metric, definition
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
@@ -92,7 +93,7 @@ class Summary:
 
     Attributes:
         mean: nan or infinite if any value is: a metric that one replication could not give has no mean.
-        standard_error: of the mean; None for a single replication or without a mean.
+        standard_error: of the mean; None for a single replication, without a mean or beyond `limits.METRIC`.
         values: one per replication, in their order.
         unit: of all of them.
     """
@@ -112,7 +113,7 @@ class Summary:
         if not values:
             raise ValueError("no values to sum up")
         mean = sum(values) / len(values)
-        if len(values) == 1 or not isfinite(mean):
+        if len(values) == 1 or not isfinite(mean) or max(map(abs, values)) > limits.METRIC:
             return cls(mean, None, tuple(values), unit)
         if min(values) == max(values):  # a mean may be rounded
             return cls(mean, 0.0, tuple(values), unit)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 NUMBER = 1e18  # any quantity in a scenario: s, bytes, work
 TINY = 1e-30  # the least of them above 0: quotients and squares stay finite
+METRIC = 1e60  # a metric that has a standard error, or is searched for: its squares stay finite
 WHOLE = 1_000_000_000  # a whole number in a scenario of which nothing else is said
 
 # Whole numbers in a scenario, by the name of their key.
