@@ -382,7 +382,7 @@ def test_what_is_below_the_confirmed_baseline_moves_in_proportion_and_what_is_ab
     assert found == pytest.approx({0: 0.4, 1: 0.2, 2: 0.5, 3: 0.15})
 
 
-def test_a_metric_that_one_of_two_lacks_tells_them_apart():
+def test_a_metric_that_one_of_two_lacks_distinguishes_them():
     known = archive((UNFAIR,), (1.0,), (1.0,), (1.0,))
     some = [
         replace(one, metrics={"makespan": value})
