@@ -232,7 +232,7 @@ def test_use_is_what_was_held_and_fades():
     book.hold("a", -3, 20.0)
     assert book.used("a", 40.0) == pytest.approx(book.used("a", 20.0) / 4)
     assert book.used("b", 40.0) == 0.0
-    assert list(book.owners) == ["a"]
+    assert list(book.all_used(40.0)) == ["a"]
     lasting = Ledger(inf)
     lasting.hold("a", 3, 5.0)
     lasting.hold("a", -1, 10.0)

@@ -438,7 +438,8 @@ def test_identification_measures_what_the_controller_does():
 
 def test_the_load_of_a_site_without_a_file_system_is_no_sensor():
     least = {"kind": "min", "of": [{"kind": "p", "sensor": "load"}, "tap"]}
-    for controller in ({"kind": "pi", "sensor": "load"}, least):
+    nested = {"kind": "max", "of": [least, "tap"]}
+    for controller in ({"kind": "pi", "sensor": "load"}, least, nested):
         with pytest.raises(ScenarioError, match=r"site\.dahu\.file_system"):
             load("cigri/batcigri").override({"harvester.cigri.controller": controller})
 

@@ -115,7 +115,7 @@ def _reach(finding: dict[str, Any], inside: bool) -> float:
 def claims(made: dict[str, Any]) -> str:
     """A table of claims for the page of a system: each with its verdict, and why where it is not met.
 
-    Claims of one verdict that differ only in a remark in brackets, or only in their source, are one row. The
+    Claims of one verdict that differ only in a remark in parentheses, or in their source, are one row. The
     page of reference says where in the paper a claim stands; here a source is named if it is not the paper.
     """
     merged: dict[tuple[str, str, str], list[tuple[str, str, str]]] = {}
@@ -138,7 +138,7 @@ def claims(made: dict[str, Any]) -> str:
 
 
 def _parted(text: str) -> tuple[str, str, str]:
-    """What comes before the last remark in brackets, the remark, and what comes after it."""
+    """What comes before the last remark in parentheses, the remark, and what comes after it."""
     found = re.fullmatch(r"(.* )\(([^()]+)\)(.*)", text)
     return (found[1], found[2], found[3]) if found else (text, "", "")
 
@@ -212,7 +212,7 @@ def _how(made: dict[str, Any]) -> str:
 
 
 def _replications(claims: list[dict[str, Any]]) -> str:
-    """What most claims have, and in brackets which others have what: `20 replications (claims P9: 100)`.
+    """What most claims have, and in parentheses which others have what: `20 replications (claims P9: 100)`.
 
     The word is a link, from the page of a system or from the reference.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import exp, log
 
 
@@ -20,11 +19,6 @@ class Ledger:
         self.rate = log(2.0) / half_life
         self._accounts: dict[str, tuple[float, float, int]] = {}  # used, at time, processors held
         self._names: list[str] = []  # in order
-
-    @property
-    def owners(self) -> Iterable[str]:
-        """Who has used anything."""
-        return self._accounts.keys()
 
     def hold(self, owner: str, change: int, now: float) -> None:
         """From `now` (s) on, the owner holds `change` more processors."""

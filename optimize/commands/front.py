@@ -238,7 +238,7 @@ def _sum(row: Row) -> Iterator[str]:
         yield f"Left out, without measurable effect: {', '.join(row.advice.without_effect)}"
     if any(NOT_SIGNIFICANT in one for one in told):
         yield f"{NOT_SIGNIFICANT} no significant difference from the baseline (95 %)"
-    yield ""
+    yield from [""] if told else []
 
 
 def _harm(row: Row) -> Iterator[str]:

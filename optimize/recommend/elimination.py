@@ -117,13 +117,15 @@ class Elimination:
         alone, parts = dict[str, float](), list[float]()
         for objective in self._objectives:
             gap, full = sample.change(objective, start), whole.change(objective, start)
-            seen = self._certain or gap.beyond_noise
-            mean = alone[objective.name] = gap.difference.mean if seen else 0.0
+            mean = alone[objective.name] = gap.difference.mean if self._seen(gap) else 0.0
             if self.sure(full, better=True):
                 parts.append(min(max(mean / full.difference.mean, 0.0), 1.0))
         return replace(one, alone=alone, share=sum(parts) / len(parts) if parts else None)
 
     def sure(self, one: Change, *, better: bool) -> bool:
         """Whether an objective gets better, or worse, significantly (95 %)."""
-        told = bool(one.difference.mean) if self._certain else one.beyond_noise
-        return told and one.better is better
+        return self._seen(one) and one.better is better
+
+    def _seen(self, one: Change) -> bool:
+        """Whether an objective changes beyond noise; where there is none, at all."""
+        return bool(one.difference.mean) if self._certain else one.beyond_noise

@@ -20,7 +20,7 @@ from gridtune.scenarios.results.amounts import human, human_difference, human_me
 NOT_SIGNIFICANT = "n.s."
 UNKNOWN = "?"  # one run, so that noise cannot be estimated
 NO_BREAK = "\xa0"
-MILLION = 1e6  # of a metric `1M`
+MILLION = 1e6  # from which `human` writes `1M`, which `--set` does not take
 MANY = 3.0  # times as much, from which both values say more than a percentage
 
 

@@ -50,8 +50,8 @@ def why_none(front: Front) -> str:
     archive = front.archive
     if not archive.evaluations:
         return "No configuration could be evaluated."
-    if any(one.metrics for one in archive.refusals.values()):
-        return _why_refused(archive)
+    if refused := {number: one.metrics[0] for number, one in archive.refusals.items() if one.metrics}:
+        return _why_refused(archive, refused)
     if not front.on_front:
         broken = ", ".join(map(str, archive.constraints))
         return f"No configuration keeps the constraints ({broken}). Relax one or search longer."
@@ -100,9 +100,8 @@ def why_none(front: Front) -> str:
     )
 
 
-def _why_refused(archive: Archive) -> str:
+def _why_refused(archive: Archive, refused: Mapping[int, str]) -> str:
     """What the first of the configurations broke that were to be recommended, and how many did."""
-    refused = {number: one.metrics[0] for number, one in archive.refusals.items() if one.metrics}
     number, metric = next(iter(refused.items()))
     option = GUARDS[metric][2] if metric in GUARDS else ""
     allowed = f" (A new search with `{option}` accepts that.)" if option else ""

@@ -162,7 +162,7 @@ class RunTable:
 def evaluated(
     number: int, values: Configuration, runs: Sequence[Sequence[Measured]], settings: Settings, first: int = 0
 ) -> Evaluation | Failed:
-    """The evaluation of a configuration; failed if an objective or constraint is not finite in a run.
+    """The evaluation of a configuration; failed if an objective or constraint is not finite or too large.
 
     An objective sums up the cases replication by replication, so that its standard error is that of the sum.
     """

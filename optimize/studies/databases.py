@@ -145,12 +145,9 @@ def reading(url: URL) -> Iterator[RDBStorage | None]:
         address, options = _engine(url, "ro")
         if url.get_backend_name() == "postgresql":
             options["execution_options"] = {"postgresql_readonly": True}
-        engine = create_engine(address, poolclass=NullPool, **options)
-        tables = set(inspected(engine).get_table_names())
-        made = False
-        if LAST.name in tables:
-            with closing(engine.connect()) as connection:
-                made = connection.execute(select(LAST)).first() is not None
+        with closing(create_engine(address, poolclass=NullPool, **options).connect()) as connection:
+            tables = set(inspected(connection).get_table_names())
+            made = LAST.name in tables and connection.execute(select(LAST)).first() is not None
         if made:
             storage = RDBStorage(address, options, skip_table_creation=True)
             stack.callback(storage.engine.dispose)

@@ -89,7 +89,7 @@ def _cpus(line: Line) -> int:
         where = f"NodeName={line['nodename']:.60}"
         value = int(number(line, key, default, where, whole=True))
         if value < 0:
-            raise ScenarioError(f"{where}: {key}={value}: a number of 0 or more was expected")
+            raise _unlike(where, key, str(value), "a number of 0 or more")
         return value
 
     if "cpus" in line or "procs" in line:
@@ -184,8 +184,12 @@ def number(line: Line, key: str, default: str, of: str = "", *, whole: bool = Fa
             raise ValueError
         return value
     except ValueError:
-        where = f"{of}: " if of else ""
-        raise ScenarioError(f"{where}{key}={text:.40}: a number was expected") from None
+        raise _unlike(of, key, text, "a number") from None
+
+
+def _unlike(of: str, key: str, text: str, wanted: str) -> ScenarioError:
+    where = f"{of}: " if of else ""
+    return ScenarioError(f"{where}{key}={text:.40}: {wanted} was expected")
 
 
 def seconds(line: Line, key: str, default: str, of: str = "", unit: float = 60.0) -> float:
@@ -205,8 +209,7 @@ def seconds(line: Line, key: str, default: str, of: str = "", unit: float = 60.0
         return inf
     found = _TIME.match(text.strip())
     if not found:
-        where = f"{of}: " if of else ""
-        raise ScenarioError(f"{where}{key}={text:.40}: a time such as 7-00:00:00 was expected")
+        raise _unlike(of, key, text, "a time such as 7-00:00:00")
     days, first, second, third = (None if part is None else int(part) for part in found.groups())
     if days is not None:
         return days * 86400.0 + (first or 0) * 3600.0 + (second or 0) * 60.0 + (third or 0)

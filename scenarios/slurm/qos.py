@@ -44,7 +44,7 @@ class SiteQos:
     @cached_property
     def priorities(self) -> dict[str, float]:
         """Priorities of the QOS that jobs have, and the highest of all: over that one, each is a factor."""
-        every = {one["name"]: number(one, "priority", "0", f"QOS {one['name']}") for one in self.levels}
+        every = {one["name"]: number(one, "priority", "0", _name(one)) for one in self.levels}
         theirs = {name: one for name, one in every.items() if name in self.named and "." not in name}
         highest = max(every.values(), default=0.0)
         if not any(theirs.values()):
@@ -127,10 +127,10 @@ class SiteQos:
         """Limits of users, by key of the site, of the only QOS; each of several limits its jobs alone."""
         only = self.levels[0] if len(self.levels) == 1 else {}
         if only.get("maxjobspu"):
-            yield "quota.user_running", number(only, "maxjobspu", "", f"QOS {only['name']}")
+            yield "quota.user_running", number(only, "maxjobspu", "", _name(only))
         limits = _tres(only)
         if limits.get("cpu"):
-            yield "quota.user_slots", number(limits, "cpu", "", f"QOS {only['name']} maxtrespu")
+            yield "quota.user_slots", number(limits, "cpu", "", f"{_name(only)} maxtrespu")
 
     def without(self) -> Iterator[str]:
         """What has no counterpart, a line each."""
@@ -156,15 +156,15 @@ class SiteQos:
         if self.named and "" in self.used:
             yield "jobs of the log without a QOS: here they are of the lowest level, without its priority"
         for level in self.levels:
-            yield from (f"QOS {level['name']} {line}" for line in (*self._words(level), *self._making(level)))
+            yield from (f"{_name(level)} {line}" for line in (*self._words(level), *self._making(level)))
 
     def _words(self, level: Line) -> Iterator[str]:
         """Limits, factors and flags of a QOS."""
         name = level["name"]
         yield from (f"{key}={value}" for key, value in level.items() if QOS.decides(key, value))
-        if number(level, "usagefactor", "1", f"QOS {name}") != 1:
+        if number(level, "usagefactor", "1", _name(level)) != 1:
             yield f"usagefactor={level['usagefactor']}"
-        if "." in name and name in self.named and number(level, "priority", "0", f"QOS {name}"):
+        if "." in name and name in self.named and number(level, "priority", "0", _name(level)):
             yield f"priority={level['priority']}: has a dot in its name"
         flags = [flag.strip() for flag in level.get("flags", "").split(",")]
         yield from (f"flags {flag}" for flag in flags if flag.upper() not in FLAGS)

@@ -104,8 +104,8 @@ def check(spec: ScenarioSpec) -> None:
 
 def _sensors(control: Control) -> set[str]:
     """What a controller, or those that it is made of, measures."""
-    some = [control, *getattr(control, "parts", ())]
-    return {one.sensor for one in some if isinstance(getattr(one, "sensor", None), str)}
+    own = str(getattr(control, "sensor", ""))
+    return {own}.union(*map(_sensors, getattr(control, "parts", ())))
 
 
 def _named(site: SiteSpec) -> bool:
